@@ -85,7 +85,7 @@ def read_pieces(
     """
     texts = [text] if pair is None else [text, pair]
     tokens = [tokenizer.tokenize(each) for each in texts]
-    numbers = [[*map(tokenizer.convert_tokens_to_ids, some)] for some in tokens]
+    numbers: list[list[int]] = [tokenizer.convert_tokens_to_ids(some) for some in tokens]  # type: ignore[misc]
     row = put_together(tokenizer, numbers, truncation=truncation)
     # The same with the place of each piece instead of its number says which were kept, and where. A special
     # token that ends a text keeps its number: ByT5 ends a text only if it does not end already.
@@ -135,6 +135,9 @@ def align(text: str, tokens: Sequence[str], spelling: Spelling = "characters") -
     between two, and tokens that replace a part of the text share it."""
     letters, places = spell_out(text, spelling)
     pieces = [spell_out(surface(token, text), spelling, is_token=True)[0] for token in tokens]
+    if not any(map(unicodedata.combining, "".join(pieces))):  # accents are stripped
+        kept = [index for index, letter in enumerate(letters) if not unicodedata.combining(letter)]
+        letters, places = "".join(letters[index] for index in kept), [places[index] for index in kept]
     spans: list[Span | None] = [None] * len(tokens)
     at, index = 0, 0
     while index < len(pieces):
@@ -205,8 +208,12 @@ def share(text: str, gap: Sequence[Span], tokens: Sequence[int], spans: list[Spa
         return
     start, stop = gap[0][0], gap[-1][1]
     words = list(words_within(text, start, stop))
-    for order, token in enumerate(tokens):
-        spans[token] = words[order] if len(words) == len(tokens) else (start, stop)
+    if len(words) == len(tokens):
+        for token, word in zip(tokens, words, strict=True):
+            spans[token] = word
+        return
+    for token in range(tokens[0], tokens[-1] + 1):
+        spans[token] = start, stop
 
 
 def words_within(text: str, start: int, stop: int) -> Iterator[Span]:

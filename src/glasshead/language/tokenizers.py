@@ -17,7 +17,7 @@ def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrain
         InputError: if there is no such tokenizer, or it lacks one of those tokens.
     """
     if config.tokenizer == "bpe":
-        tokenizer = train_byte_pairs(texts, vocab_size=config.vocab_size)
+        tokenizer: PreTrainedTokenizerBase = train_byte_pairs(texts, vocab_size=config.vocab_size)
         tokenizer.split_special_tokens = not config.masked  # people write the hidden token into a text
     elif config.tokenizer == "word":
         tokenizer = train_tokenizer(texts, vocab_size=config.vocab_size, min_freq=1, lowercase=False)
