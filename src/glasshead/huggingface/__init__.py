@@ -22,6 +22,7 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.model_state import ModelState, shares_tensors, version_of
+from glasshead.huggingface.module_classifier import ModuleClassifier, read_module
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
@@ -80,6 +81,7 @@ __all__ = [
     "At",
     "Inputs",
     "ModelState",
+    "ModuleClassifier",
     "NextTokenClassifier",
     "PairsNeeded",
     "PatchClassifier",
@@ -123,6 +125,7 @@ __all__ = [
     "quote",
     "random_twin",
     "read_config",
+    "read_module",
     "readable_copy",
     "reads_images",
     "refuse_own_code",

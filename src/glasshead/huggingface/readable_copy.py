@@ -8,7 +8,6 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism
 from glasshead.dispatch import MECHANISM
-from glasshead.errors import InputError
 from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.loading import silence_transformers
@@ -27,10 +26,8 @@ def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> P
     """An `isolated_copy` whose attention can be recorded and replaced, and which predicts the same.
 
     What shows its attention stays as it is; what dispatches it is plugged with softmax; of all else, and of
-    what no mechanism honours (capped scores), the softmax itself is caught.
-
-    Raises:
-        InputError: if the model has no attention that can be read.
+    what no mechanism honours (capped scores), the softmax itself is caught. A model without attention is
+    copied as it is.
     """
     copied = isolated_copy(model, dtype)
     if shows_attention(copied):
@@ -39,7 +36,7 @@ def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> P
     if any(True for _ in attention_modules(copied)) and not any(blocking_diagnostics(copied, softmax)):
         return plug(copied, "softmax")
     if not any(True for _ in softmax_modules(copied)):
-        raise InputError(f"{type(model).__name__} has no attention: choose a Transformer")
+        return copied
     attend_eagerly(copied)
     catch_softmax(copied)
     return copied

@@ -31,6 +31,7 @@ from glasshead.huggingface import (
     isolated_copy,
     own_model,
     positions_of,
+    read_module,
     readable_copy,
     reads_images,
     vocabulary_names,
@@ -174,6 +175,12 @@ def subject_of(
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     source, notes = merge_adapters(source, tokenizer)
+    if (
+        isinstance(source, torch.nn.Module)
+        and not isinstance(source, PreTrainedModel)
+        and tokenizer is not None
+    ):
+        source = read_module(isolated_copy(source))
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
