@@ -42,7 +42,7 @@ from glasshead.huggingface.patch_classifier import (
 )
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.random_twin import new_like, random_twin
-from glasshead.huggingface.readable_copy import readable_copy, shows_attention
+from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
 from glasshead.huggingface.structure import (
     attention_modules,
     config_to_save,
@@ -107,6 +107,7 @@ __all__ = [
     "is_answerer",
     "is_writer",
     "isolated_copy",
+    "lacks_attention",
     "lend_copy",
     "load",
     "load_reason",
@@ -115,6 +116,7 @@ __all__ = [
     "mechanism_of",
     "model_class",
     "new_like",
+    "no_attention",
     "own_model",
     "place_of",
     "plug",

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from glasshead.dispatch import clear_spec
 from glasshead.errors import InputError, one_line
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -20,10 +21,10 @@ MOST_REASON = 120
 
 
 class ModuleClassifier(PreTrainedModel):
-    """The logits of a ``module`` that is called with ids and a mask, of a text or a pair.
+    """The logits of a ``module`` that is called with ids and a mask.
 
-    The configuration is that of the Transformers model in it, if there is one. The module becomes part of this
-    one: give a copy.
+    The module becomes part of this one: give a copy. The configuration is one of its own, with what the
+    Transformers model in it says of sizes, if there is one.
     """
 
     base_model_prefix = "module"
@@ -38,6 +39,17 @@ class ModuleClassifier(PreTrainedModel):
         """Logits [b, K], whatever the module gives them in."""
         given = {name: value for name, value in inputs.items() if name in self.takes}
         return SequenceClassifierOutput(logits=logits_of(self.module(**given), type(self.module).__name__))
+
+    @property
+    def names_types(self) -> bool:
+        """Whether the module itself says that it is told which text of a pair a token belongs to."""
+        return "token_type_ids" in inspect.signature(self.module.forward).parameters
+
+    def rebuild(self, config: PreTrainedConfig) -> ModuleClassifier:
+        """The same with new weights, in all modules that know how theirs begin."""
+        module = copy.deepcopy(self.module)
+        renew(module)
+        return ModuleClassifier(module, config)
 
     def get_input_embeddings(self) -> nn.Module:
         """The table of word vectors: that of the Transformers model, else the largest one."""
@@ -57,7 +69,7 @@ class ModuleClassifier(PreTrainedModel):
 
 
 def read_module(module: nn.Module) -> ModuleClassifier:
-    """A classifier with copies of the modules of somebody's ``module``, and its weights.
+    """A ``module`` as a classifier, which it becomes part of: give a copy in evaluation mode.
 
     Raises:
         InputError: if it does not take the ids of a text, or gives no number for each class.
@@ -65,7 +77,8 @@ def read_module(module: nn.Module) -> ModuleClassifier:
     kind = type(module).__name__
     if "input_ids" not in arguments_of(module):
         raise InputError(
-            f"forward of {kind} takes no input_ids: let it take input_ids and attention_mask, and return logits"
+            f"forward of {kind} takes no input_ids: let it take input_ids and attention_mask, and return the "
+            "logits of each class"
         )
     inner = inner_model(module)
     config = PreTrainedConfig() if inner is None else copy.deepcopy(inner.config)
@@ -73,7 +86,23 @@ def read_module(module: nn.Module) -> ModuleClassifier:
     classifier = ModuleClassifier(module, config)
     if (classes := count_classes(classifier)) != config.num_labels:
         config.num_labels = classes
-    return classifier
+    return classifier.eval()
+
+
+def renew(module: nn.Module) -> None:
+    """Give a module the weights that its parts begin with: Transformers models those of their class, all
+    others what their ``reset_parameters`` says."""
+    for name, part in module.named_children():
+        if isinstance(part, PreTrainedModel):
+            config = copy.deepcopy(part.config)
+            clear_spec(config)
+            config._attn_implementation = None
+            setattr(module, name, type(part)(config))
+        else:
+            renew(part)
+    reset = getattr(module, "reset_parameters", None)
+    if callable(reset):
+        reset()
 
 
 @torch.no_grad()
@@ -81,8 +110,6 @@ def count_classes(classifier: ModuleClassifier) -> int:
     """How many classes a module has logits of, by those of a short text."""
     device = next((tensor.device for tensor in classifier.parameters()), torch.device("cpu"))
     ids = torch.ones(1, 4, dtype=torch.long, device=device)
-    was_training = [part for part in classifier.modules() if part.training]
-    classifier.eval()
     try:
         output = classifier(input_ids=ids, attention_mask=ids, token_type_ids=ids * 0)
     except InputError:
@@ -92,9 +119,6 @@ def count_classes(classifier: ModuleClassifier) -> int:
             f"{type(classifier.module).__name__} fails on four tokens "
             f"({one_line(error)[:MOST_REASON]}): check that it runs without Glasshead"
         ) from error
-    finally:
-        for part in was_training:
-            part.training = True
     return int(output.logits.shape[-1])
 
 
@@ -112,7 +136,8 @@ def arguments_of(module: nn.Module) -> tuple[str, ...]:
 
 
 def logits_of(output: Any, kind: str) -> Tensor:
-    """Logits [b, K] in what a module gives: themselves, a field or an entry of that name, or first of a tuple.
+    """Logits [b, K] in what a module gives: itself, a field or an entry of that name, or the first of a
+    tuple.
 
     Raises:
         InputError: if there are none.

@@ -14,12 +14,26 @@ from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
 from glasshead.huggingface.structure import attention_modules, find_built_in_attention
+from glasshead.huggingface.task_model import class_name
 
 
 def shows_attention(model: nn.Module) -> bool:
     """Whether attention of the model can be recorded as it is: it is one of ours, or plugged."""
     plugged = any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
     return plugged or any(True for _ in find_built_in_attention(model))
+
+
+def lacks_attention(model: nn.Module) -> bool:
+    """Whether no part of a model is attention that is, or could be made, readable."""
+    return not any(attention_modules(model)) and not shows_attention(model)
+
+
+def no_attention(model: nn.Module) -> str:
+    """What to do with a model that has none."""
+    return (
+        f"{class_name(model)} has no attention that can be read: explain or rank it with methods that need "
+        "none, such as 'gradient' and 'erasure-delete'"
+    )
 
 
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:

@@ -21,6 +21,7 @@ from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
     IMAGE_CLASSIFIERS,
+    ModuleClassifier,
     NextTokenClassifier,
     check_name,
     class_name,
@@ -391,6 +392,8 @@ def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
 
 def reads_token_types(model: PreTrainedModel) -> bool:
     """Whether the model tells the two texts of a pair apart by types. GPT-2 would take them for words."""
+    if isinstance(model, ModuleClassifier) and model.names_types:
+        return True
     config = model.config.get_text_config()
     return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
 
