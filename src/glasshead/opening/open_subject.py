@@ -176,11 +176,9 @@ def subject_of(
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     source, notes = merge_adapters(source, tokenizer)
-    if (
-        isinstance(source, torch.nn.Module)
-        and not isinstance(source, PreTrainedModel)
-        and tokenizer is not None
-    ):
+    if isinstance(source, torch.nn.Module) and not isinstance(source, PreTrainedModel):
+        if tokenizer is None:
+            raise InputError(f"{class_name(source)} needs its tokenizer: pass it as {spell('tokenizer')}")
         source = read_module(isolated_copy(source))
     if not isinstance(source, PreTrainedModel):
         raise InputError(
