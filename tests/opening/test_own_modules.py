@@ -12,6 +12,7 @@ import glasshead
 from classifier_families import TEXTS, word_tokenizer
 from glasshead.errors import InputError
 from glasshead.huggingface import random_twin
+from image_families import pictures, processor
 
 SIZES = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2}
 BERT = {**SIZES, "intermediate_size": 32, "num_attention_heads": 2, "initializer_range": 0.4}
@@ -210,3 +211,31 @@ def test_models_without_attention_are_read_by_what_needs_none(name):
     assert "gradient" in repr(ranking)
     with pytest.raises(InputError, match=NO_ATTENTION):
         glasshead.audit(model, data, tokenizer=TOKENIZER, draws=2)
+
+
+def test_a_classifier_of_images_without_attention_is_read_by_its_patches():
+    torch.manual_seed(0)
+    config = hf.ConvNextConfig(
+        image_size=12, hidden_sizes=[8, 16], depths=[1, 1], num_stages=2, num_labels=3, initializer_range=0.3
+    )
+    model = hf.ConvNextForImageClassification(config).eval()
+    (picture, *_) = pictures()
+    reader = glasshead.open(model, processor()).tokenizer
+    inputs = reader.encode([picture]).inputs()
+    p = model(pixel_values=inputs["pixel_values"]).logits.softmax(dim=-1)[0, 1]
+    for method in ("gradient", "erasure-neutral-colour"):
+        (own,) = glasshead.explain(model, picture, tokenizer=processor(), method=method, target=1)
+        assert own.prediction == pytest.approx(float(p.detach()), rel=1e-4)
+        assert len(own.scores) == 9
+        assert any(own.scores)
+    with pytest.raises(InputError, match=r"has no attention .* and 'erasure-neutral-colour'"):
+        glasshead.explain(model, picture, tokenizer=processor(), method="attention")
+
+
+def test_windows_of_patches_are_not_supported():
+    config = hf.SwinConfig(
+        image_size=12, patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[1, 2], window_size=3
+    )
+    model = hf.SwinForImageClassification(config)
+    with pytest.raises(InputError, match="do not read all patches of an image at once"):
+        glasshead.open(model, processor())

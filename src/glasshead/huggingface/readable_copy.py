@@ -28,11 +28,12 @@ def lacks_attention(model: nn.Module) -> bool:
     return not any(attention_modules(model)) and not shows_attention(model)
 
 
-def no_attention(model: nn.Module) -> str:
+def no_attention(model: PreTrainedModel) -> str:
     """What to do with a model that has none."""
+    erasure = "delete" if model.main_input_name != "pixel_values" else "neutral-colour"
     return (
         f"{class_name(model)} has no attention that can be read: explain or rank it with methods that need "
-        "none, such as 'gradient' and 'erasure-delete'"
+        f"none, such as 'gradient' and 'erasure-{erasure}'"
     )
 
 
