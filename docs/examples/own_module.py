@@ -1,4 +1,4 @@
-"""A classifier that is a module of one's own, around an encoder: BERT, the mean of its states, a linear layer."""
+"""A classifier that is a module of one's own: BERT, the mean of its states, and a linear layer."""
 
 import torch
 from tokenizers import BertWordPieceTokenizer
