@@ -64,7 +64,7 @@ def nothing(folder):
 # What is saved, its tokenizer, what is done to the folder, and what is said.
 MODELS = {
     "no tokenizer": (bert, None, without_tokenizer, "has no tokenizer: save one into it"),
-    "a slow tokenizer": (bert, hf.CanineTokenizer, without_tokenizer, "does not know where its tokens stand"),
+    "a tokenizer of characters": (bert, hf.CanineTokenizer, without_tokenizer, "knows 1114112 tokens, the"),
     "too many tokens": (lambda: bert(vocab_size=9), None, nothing, "knows 32 tokens, the model 9"),
     "one name twice": (
         lambda: bert(id2label={0: "good", 1: "good"}),

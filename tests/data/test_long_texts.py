@@ -71,6 +71,10 @@ class Counted:
     def __init__(self, tokenizer):
         self.tokenizer, self.letters = tokenizer, 0
 
+    @property
+    def __class__(self):
+        return type(self.tokenizer)
+
     def __getattr__(self, name):
         return getattr(self.tokenizer, name)
 

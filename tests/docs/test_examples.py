@@ -267,6 +267,7 @@ PYTHON = {
     ),
     "model_card": r"## Attention as an explanation[\s\S]*### (You can claim|Do not claim|Not settled)",
     "word_map": r"pieces: \[2, 5, 5\] words: \[2, 4, 4\]\nrows sum to one: True",
+    "own_module": r"contributions of attention: .*\n.*gradient: .*\n.*erasure-delete: ",
     "own_model": r"charming [\s\S]*agreement",
     "adapters": r"charming [\s\S]*\('adapters \(PEFT\) merged in a copy of the model: default',\)\n$",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from datasets import Dataset
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.attention import to_name
 from glasshead.audits.conclude import conclude
@@ -41,7 +41,7 @@ HEADS_ALONE_NOTES = (
 
 def audit_heads(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     split: Dataset,
     request: AuditRequest,
     *,
@@ -106,7 +106,7 @@ def audit_heads(
 
 def row_highlights(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     encoded: Encoded,
     texts: Sequence[str],
     heads: Mapping[str, Any],
@@ -136,7 +136,7 @@ def row_highlights(
 
 
 def row_attribution(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     encoded: Encoded,
     index: int,
     text: str,

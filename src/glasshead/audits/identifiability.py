@@ -44,7 +44,7 @@ from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, AuditCard, Fi
 from glasshead.statistics import LEVEL
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
@@ -207,7 +207,7 @@ class Identifiability(Audit):
     def compute_intervals(
         self,
         model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerFast,
+        tokenizer: PreTrainedTokenizerBase,
         encoded: Encoded,
         default_rows: RowSelector,
         seed: int,

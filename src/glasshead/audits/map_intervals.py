@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.map_statistics import mean_per_text, statistics_per_map
@@ -45,7 +45,7 @@ def reason_without_bounds(model: PreTrainedModel, site: AttentionSite | None) ->
 
 
 def intervals_per_text(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, encoded: Encoded, site: AttentionSite | None
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, encoded: Encoded, site: AttentionSite | None
 ) -> tuple[AnyFloats, AnyFloats]:
     """The share of the maps before each text that are the only ones, and the mean width of their intervals
     [N]; NaN where that is undecided."""

@@ -2,6 +2,7 @@
 
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
+from glasshead.data.aligned_pieces import has_places, offsets_of
 from glasshead.data.answered_questions import AnsweredQuestion, read_answered
 from glasshead.data.augmentation import AUGMENTATIONS, Augmentation
 from glasshead.data.batching import (
@@ -135,6 +136,7 @@ __all__ = [
     "encode",
     "has_images",
     "has_lines",
+    "has_places",
     "has_ratings",
     "heads_of",
     "image_size",
@@ -154,6 +156,7 @@ __all__ = [
     "normalisation_of",
     "nouns_of_split",
     "occurrences",
+    "offsets_of",
     "plain_splits",
     "planted_groups",
     "read_answered",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data.encode import begins_twice
 from glasshead.data.encoded import Encoded
@@ -54,7 +54,7 @@ class Coverage:
 
 
 def coverage(
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None,
     encoded: Encoded,

@@ -14,6 +14,7 @@ from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from glasshead.data.aligned_pieces import Pieces, read_pieces
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.pictures import Picture
 from glasshead.data.unit_reader import UnitReader
@@ -58,7 +59,7 @@ def join_pair(text: str, pair: str | None) -> str:
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,
@@ -151,7 +152,7 @@ def check_strings(texts: Sequence[Any]) -> None:
     check_utf8(*texts)
 
 
-def check_room(tokenizer: PreTrainedTokenizerFast, *, pair: bool) -> None:
+def check_room(tokenizer: PreTrainedTokenizerBase, *, pair: bool) -> None:
     """Raise InputError if a text is cut to so few tokens that none of its own is left.
 
     Some tokenizers cut nothing where not even the special tokens fit, so this is tried.
@@ -183,14 +184,20 @@ def occurrences(
 
 
 def encodings(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], pairs: Sequence[str] | None = None
-) -> list[Encoding]:
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], pairs: Sequence[str] | None = None
+) -> Sequence[Encoding | Pieces]:
     """Truncated encodings, without reading the far tail of a long text if nothing there can matter.
+
+    Tokenizers in Python read all of a text, and their pieces are found in it.
 
     A word-level tokenizer reads from left to right: once the beginning of a text overflows the maximum
     length, what follows cannot change the tokens that are kept. Of others a beginning is taken if one that is
     twice as long has the same tokens (`beginning`).
     """
+
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        both = [(text, None) for text in texts] if pairs is None else list(zip(texts, pairs, strict=True))
+        return [read_pieces(tokenizer, *each) for each in both]
 
     def read(some: Sequence[str]) -> list[Encoding]:
         return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []

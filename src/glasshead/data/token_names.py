@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from glasshead.data.aligned_pieces import spelling_of
 from glasshead.data.unit_reader import UnitReader
 
 BLANK_TOKEN = "␣"
 
 
-def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[int]) -> list[str]:
+def token_names(tokenizer: PreTrainedTokenizerBase | UnitReader, ids: Sequence[int]) -> list[str]:
     """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are no whole character
     are written as <0xE4>; an id that the tokenizer does not know is called by its number. Special tokens and
     those of other vocabularies are as they are. Units of what is no text are called by their places."""
@@ -18,8 +19,11 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
     tokens = tokenizer.convert_ids_to_tokens(list(ids))
     names = [f"token {number}" if name is None else name for number, name in zip(ids, tokens, strict=True)]
     added = tokenizer.added_tokens_decoder
-    decoder = repr(tokenizer.backend_tokenizer.decoder)
-    if "ByteLevel" in decoder:
+    is_fast = isinstance(tokenizer, PreTrainedTokenizerFast)
+    decoder = repr(tokenizer.backend_tokenizer.decoder) if is_fast else "▁"
+    if not is_fast and spelling_of(tokenizer) == "bytes":
+        read = from_byte
+    elif "ByteLevel" in decoder:
         read = from_bytes
     elif "▁" in decoder:
         read = from_pieces
@@ -39,6 +43,11 @@ def from_bytes(name: str) -> str:
         return "".join(f"<0x{BYTE_OF_LETTER[letter]:02X}>" for letter in name if letter != BYTE_SPACE)
     except KeyError:  # a token that was added to the vocabulary by hand
         return name
+
+
+def from_byte(name: str) -> str:
+    """The character of one byte, or the byte itself where it is a part of a character."""
+    return f"<0x{ord(name):02X}>" if ord(name) > ord("~") else name.strip() or BLANK_TOKEN
 
 
 def from_pieces(name: str) -> str:

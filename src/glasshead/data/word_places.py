@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Int
 from tokenizers import Encoding
 from tokenizers.models import WordLevel, WordPiece
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from glasshead.data.aligned_pieces import Pieces
 
 BLANKS = re.compile(r"\s")
 UNSPACED = re.compile(
@@ -22,7 +24,7 @@ SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 Span = tuple[int, int]
 
 
-def special_ids(tokenizer: PreTrainedTokenizerFast) -> frozenset[int]:
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     """Tokens that are no part of a text wherever they stand in it, such as the marks of a chat.
 
     An unknown or a hidden word is a word.
@@ -33,7 +35,10 @@ def special_ids(tokenizer: PreTrainedTokenizerFast) -> frozenset[int]:
 
 
 def word_places(
-    tokenizer: PreTrainedTokenizerFast, row: Encoding, texts: Sequence[str], special: Collection[int] = ()
+    tokenizer: PreTrainedTokenizerBase,
+    row: Encoding | Pieces,
+    texts: Sequence[str],
+    special: Collection[int] = (),
 ) -> tuple[Int[np.ndarray, " tokens"], Int[np.ndarray, "tokens 2"], Int[np.ndarray, " tokens"]]:
     """The word of each token, −1 for ``special`` ones and those around the text, the characters that it
     stands for, and what the tokenizer itself calls its word; each text of a pair counts from 0."""
@@ -41,7 +46,8 @@ def word_places(
     offsets = np.array(row.offsets, dtype=np.int64).reshape(-1, 2)
     own = words.copy()
     words[[number in special for number in row.ids]] = -1
-    splits_first = isinstance(tokenizer.backend_tokenizer.model, WordLevel | WordPiece)
+    is_fast = isinstance(tokenizer, PreTrainedTokenizerFast)
+    splits_first = is_fast and isinstance(tokenizer.backend_tokenizer.model, WordLevel | WordPiece)
     for which, text in enumerate(texts):
         (tokens,) = np.nonzero(np.array([number == which for number in row.sequence_ids]) & (words >= 0))
         if splits_first:  # these are told where words end before they look

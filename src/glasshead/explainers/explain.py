@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import (
     Encoded,
@@ -240,7 +240,7 @@ def sign_note(subject: Subject) -> str | None:
 
 
 def unreadable_texts(
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     encoded: Encoded,
     texts: Sequence[Any],
     pairs: Sequence[str] | None,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Encoded, UnitReader, join_pair, token_names
 from glasshead.errors import InputError
@@ -127,7 +127,7 @@ class Explainer(ABC):
     def __call__(
         self,
         model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerFast | UnitReader,
+        tokenizer: PreTrainedTokenizerBase | UnitReader,
         texts: Sequence[Any],
         pairs: Sequence[str] | None = None,
         *,
@@ -354,7 +354,7 @@ def sink_share(
 
 
 def token_fields(
-    tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, index: int
+    tokenizer: PreTrainedTokenizerBase | UnitReader, encoded: Encoded, index: int
 ) -> dict[str, Any]:
     """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
     keep = encoded.mask[index].numpy()

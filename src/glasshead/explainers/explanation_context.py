@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Encoded, UnitReader, batches, heads_of
 from glasshead.errors import InputError, one_line
@@ -192,7 +192,7 @@ class ExplanationContext:
 def make_context(
     model: PreTrainedModel,
     encoded: Encoded,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     *,
     target: int | str | None = None,
     target_fn: str | None = None,

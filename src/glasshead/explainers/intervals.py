@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.arrays import Floats
 from glasshead.data import Encoded, UnitReader
@@ -96,7 +96,7 @@ SCORE_TOLERANCE = (
 def with_intervals(
     attributions: Sequence[Attribution],
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,

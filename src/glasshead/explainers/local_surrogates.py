@@ -8,7 +8,7 @@ from zlib import crc32
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import batches
 from glasshead.errors import InputError
@@ -129,7 +129,7 @@ register("captum:lime", Lime())
 register("captum:kernel-shap", KernelShap())
 
 
-def replacement(tokenizer: PreTrainedTokenizerFast) -> tuple[str, int]:
+def replacement(tokenizer: PreTrainedTokenizerBase) -> tuple[str, int]:
     """The token that stands for a removed one, and its id.
 
     Raises:

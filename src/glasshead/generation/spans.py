@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
-from glasshead.data import begins_twice, token_names
+from glasshead.data import begins_twice, offsets_of, token_names
 
 BROKEN = "\ufffd"
 """What stands for bytes that are no whole character yet."""
@@ -42,10 +42,9 @@ class PromptTokens:
 def read_prompt(tokenizer: PreTrainedTokenizerBase, prompt: str) -> PromptTokens:
     """The tokens of a prompt, uncut. A token that begins texts stands once, also before the template of a
     chat that has it already."""
-    read = tokenizer(prompt, return_offsets_mapping=True, truncation=False, verbose=False)
-    offsets = tuple((int(start), int(stop)) for start, stop in read["offset_mapping"])
-    first = int(begins_twice(tokenizer, read["input_ids"]))
-    return PromptTokens(prompt, tuple(read["input_ids"][first:]), offsets[first:])
+    ids, offsets = offsets_of(tokenizer, prompt)
+    first = int(begins_twice(tokenizer, ids))
+    return PromptTokens(prompt, tuple(ids[first:]), tuple(offsets[first:]))
 
 
 def answer_spans(
@@ -101,7 +100,7 @@ def word_numbers(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ..
 
 
 def token_texts(
-    tokenizer: PreTrainedTokenizerFast, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
+    tokenizer: PreTrainedTokenizerBase, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
 ) -> tuple[str, ...]:
     """Each token as it stands in the text; one without characters as the vocabulary has it."""
     names = token_names(tokenizer, ids)

@@ -22,6 +22,7 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.model_state import ModelState, shares_tensors, version_of
+from glasshead.huggingface.module_classifier import ModuleClassifier, read_module
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
@@ -41,7 +42,7 @@ from glasshead.huggingface.patch_classifier import (
 )
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.random_twin import new_like, random_twin
-from glasshead.huggingface.readable_copy import readable_copy, shows_attention
+from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
 from glasshead.huggingface.structure import (
     attention_modules,
     config_to_save,
@@ -80,6 +81,7 @@ __all__ = [
     "At",
     "Inputs",
     "ModelState",
+    "ModuleClassifier",
     "NextTokenClassifier",
     "PairsNeeded",
     "PatchClassifier",
@@ -105,6 +107,7 @@ __all__ = [
     "is_answerer",
     "is_writer",
     "isolated_copy",
+    "lacks_attention",
     "lend_copy",
     "load",
     "load_reason",
@@ -113,6 +116,7 @@ __all__ = [
     "mechanism_of",
     "model_class",
     "new_like",
+    "no_attention",
     "own_model",
     "place_of",
     "plug",
@@ -123,6 +127,7 @@ __all__ = [
     "quote",
     "random_twin",
     "read_config",
+    "read_module",
     "readable_copy",
     "reads_images",
     "refuse_own_code",

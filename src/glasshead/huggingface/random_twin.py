@@ -5,6 +5,7 @@ import copy
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.dispatch import clear_spec, spec_of
+from glasshead.huggingface.module_classifier import ModuleClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
 from glasshead.huggingface.task_model import TaskModel
@@ -27,5 +28,7 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
 def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
     """A model of the same class with new weights."""
     if isinstance(model, TaskModel):
+        return model.rebuild(config)
+    if isinstance(model, ModuleClassifier):
         return model.rebuild(config)
     return type(model)(config)

@@ -8,13 +8,13 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism
 from glasshead.dispatch import MECHANISM
-from glasshead.errors import InputError
 from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
 from glasshead.huggingface.structure import attention_modules, find_built_in_attention
+from glasshead.huggingface.task_model import class_name
 
 
 def shows_attention(model: nn.Module) -> bool:
@@ -23,14 +23,26 @@ def shows_attention(model: nn.Module) -> bool:
     return plugged or any(True for _ in find_built_in_attention(model))
 
 
+def lacks_attention(model: nn.Module) -> bool:
+    """Whether no part of a model is attention that is, or could be made, readable."""
+    return not any(attention_modules(model)) and not shows_attention(model)
+
+
+def no_attention(model: PreTrainedModel) -> str:
+    """What to do with a model that has none."""
+    erasure = "delete" if model.main_input_name != "pixel_values" else "neutral-colour"
+    return (
+        f"{class_name(model)} has no attention that can be read: explain or rank it with methods that need "
+        f"none, such as 'gradient' and 'erasure-{erasure}'"
+    )
+
+
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:
     """An `isolated_copy` whose attention can be recorded and replaced, and which predicts the same.
 
     What shows its attention stays as it is; what dispatches it is plugged with softmax; of all else, and of
-    what no mechanism honours (capped scores), the softmax itself is caught.
-
-    Raises:
-        InputError: if the model has no attention that can be read.
+    what no mechanism honours (capped scores), the softmax itself is caught. A model without attention is
+    copied as it is.
     """
     copied = isolated_copy(model, dtype)
     if shows_attention(copied):
@@ -39,7 +51,7 @@ def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> P
     if any(True for _ in attention_modules(copied)) and not any(blocking_diagnostics(copied, softmax)):
         return plug(copied, "softmax")
     if not any(True for _ in softmax_modules(copied)):
-        raise InputError(f"{type(model).__name__} has no attention: choose a Transformer")
+        return copied
     attend_eagerly(copied)
     catch_softmax(copied)
     return copied

@@ -14,6 +14,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from glasshead.data import Encoded, Unit, encode, join_pair
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.module_classifier import ModuleClassifier
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -223,5 +224,7 @@ def own_model(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def class_name(model: object) -> str:
-    """The class of a model; of one that a task asks, that of the model in it."""
-    return type(own_model(model) if isinstance(model, PreTrainedModel) else model).__name__
+    """The class of a model; of one that a task asks, or of a module of somebody's own, that of what is in
+    it."""
+    own = own_model(model) if isinstance(model, PreTrainedModel) else model
+    return type(own.module if isinstance(own, ModuleClassifier) else own).__name__

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Encoded, token_names
 from glasshead.files import SETTINGS_FILE, claim_folder
@@ -113,7 +113,7 @@ def merge_parts(parts: Path, folder: Path) -> None:
 
 def solve_batches(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     encoded: Encoded,
     selector: RowSelector,
     options: IntervalOptions,

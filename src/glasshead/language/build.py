@@ -9,7 +9,7 @@ from transformers import (
     AutoModelForMaskedLM,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
 )
 
 from glasshead.errors import InputError
@@ -34,7 +34,7 @@ COUNTS_FROM_PADDING = ("roberta", "camembert", "data2vec-text", "xmod", "ibert",
 """Families whose first position is the one behind the id of the padding token."""
 
 
-def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedConfig:
+def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerBase) -> PreTrainedConfig:
     """The configuration of the model that is asked for, with the sizes and tokens of this training.
 
     Raises:
@@ -89,7 +89,7 @@ def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     )
 
 
-def new_language_model(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+def new_language_model(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
     """A model with new weights, tied embeddings, and the mechanism that is asked for.
 
     Raises:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import (
     DATASETS,
@@ -196,7 +196,7 @@ def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[s
     }
 
 
-def pack(tokenizer: PreTrainedTokenizerFast, documents: Sequence[str]) -> Int[Tensor, " tokens"]:
+def pack(tokenizer: PreTrainedTokenizerBase, documents: Sequence[str]) -> Int[Tensor, " tokens"]:
     """All documents as one row of tokens, with the end-of-text token behind each."""
     end = end_of_text(tokenizer)
     rows: list[int] = []
@@ -213,7 +213,7 @@ def pack(tokenizer: PreTrainedTokenizerFast, documents: Sequence[str]) -> Int[Te
     return torch.tensor(rows, dtype=torch.long)
 
 
-def end_of_text(tokenizer: PreTrainedTokenizerFast) -> int:
+def end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
     """The token that stands between two documents.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from jaxtyping import Float
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import batches, encode, has_ratings, heads_of
 from glasshead.errors import InputError, ParameterError
@@ -42,7 +42,7 @@ class Probe:
 @in_own_modes
 def linear_probe(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     data: "DatasetDict",
     *,
     layer: int = -1,
@@ -99,7 +99,7 @@ def linear_probe(
 @torch.no_grad()
 def features_of(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     rows: "Dataset",
     layer: int,
     pooling: str,

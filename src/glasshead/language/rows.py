@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 from torch.utils.data import Dataset
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 IGNORED = -100
 """The label of a token that no loss is computed of."""
@@ -27,7 +27,7 @@ class Masking:
     vocab_size: int
 
     @classmethod
-    def of(cls, tokenizer: PreTrainedTokenizerFast, fraction: float) -> "Masking":
+    def of(cls, tokenizer: PreTrainedTokenizerBase, fraction: float) -> "Masking":
         """Masking with a tokenizer's tokens."""
         return cls(fraction, int(tokenizer.mask_token_id), tuple(tokenizer.all_special_ids), len(tokenizer))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError
@@ -10,14 +10,14 @@ from glasshead.language.config import LanguageModelConfig
 from glasshead.opening import read_tokenizer
 
 
-def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerFast:
+def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerBase:
     """A tokenizer with an end-of-text token, and where tokens are hidden one that stands for them.
 
     Raises:
         InputError: if there is no such tokenizer, or it lacks one of those tokens.
     """
     if config.tokenizer == "bpe":
-        tokenizer = train_byte_pairs(texts, vocab_size=config.vocab_size)
+        tokenizer: PreTrainedTokenizerBase = train_byte_pairs(texts, vocab_size=config.vocab_size)
         tokenizer.split_special_tokens = not config.masked  # people write the hidden token into a text
     elif config.tokenizer == "word":
         tokenizer = train_tokenizer(texts, vocab_size=config.vocab_size, min_freq=1, lowercase=False)

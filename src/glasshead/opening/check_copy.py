@@ -2,7 +2,7 @@
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import encode
 from glasshead.errors import InputError, one_line
@@ -29,7 +29,7 @@ def tolerance_for(dtype: torch.dtype) -> float:
     return HALF_TOLERANCE if dtype in HALVES else COPY_TOLERANCE
 
 
-def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise InputError if the copy predicts otherwise than the model."""
     kind = class_name(model)
     for text, original in short_texts(isolated_copy(model), tokenizer):
@@ -49,7 +49,7 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
 
 
 @torch.no_grad()
-def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> bool:
+def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
     """Whether padding changes what a model predicts of a short text."""
     for text, alone in short_texts(model, tokenizer):
         inputs = sample(model, tokenizer, text, SAMPLE_TEXTS[1])
@@ -59,7 +59,7 @@ def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) ->
     return False
 
 
-def sample(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, *texts: str) -> dict[str, Tensor]:
+def sample(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *texts: str) -> dict[str, Tensor]:
     """Texts as a model reads them; of a model of pairs each with itself."""
     task = task_of(model)
     pairs = list(texts) if task is not None and task.model.pairs == "needed" else None
@@ -81,7 +81,7 @@ def are_close(logits: Tensor, expected: Tensor, tolerance: float) -> bool:
 
 
 @torch.no_grad()
-def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> list[tuple[str, Tensor]]:
+def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[tuple[str, Tensor]]:
     """The shortest text that a model reads, with its logits. Where that is more than a word, the next longer
     one as well: a model that pools pairs of tokens reads padding behind every other length.
 

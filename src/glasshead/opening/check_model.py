@@ -4,7 +4,13 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, config_to_save, is_answerer
+from glasshead.huggingface import (
+    IMAGE_CLASSIFIERS,
+    ModuleClassifier,
+    PatchClassifier,
+    config_to_save,
+    is_answerer,
+)
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
 from glasshead.tasks import task_of
@@ -30,7 +36,7 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         )
     if not classifies:
         return
-    known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
+    known = isinstance(model, TextClassifier | ModuleClassifier) or has_own_classifier(model.config)
     if not known and not is_made_of(model, "ForSequenceClassification") and task_of(model) is None:
         refuse_other_tasks(config_to_save(model))
 

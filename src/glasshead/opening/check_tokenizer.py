@@ -2,28 +2,31 @@
 
 from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from glasshead.data import has_places
 from glasshead.errors import InputError
 from glasshead.spelling import spell
 
 
 def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
-    """Raise InputError for a tokenizer that is none, is slow, or knows more tokens than the model."""
+    """Raise InputError for a tokenizer that is none, that knows more tokens than the model, or whose tokens
+    cannot be found in a text."""
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise InputError(
             f"{spell('tokenizer')} is a {type(tokenizer).__name__}, not a tokenizer: load one with "
             "AutoTokenizer.from_pretrained and pass that"
         )
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(
-            f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
-        )
     check_length(name, tokenizer)
     check_vocabulary(name, model, tokenizer)
+    if not has_places(tokenizer):
+        raise InputError(
+            f"the tokenizer of {name} ({type(tokenizer).__name__}) reads texts in its own way, so its tokens "
+            "cannot be found in a text: give a tokenizer of plain texts"
+        )
 
 
-def check_length(name: str, tokenizer: PreTrainedTokenizerFast) -> None:
+def check_length(name: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise InputError for a tokenizer that cuts texts to what is no length."""
     length: object = tokenizer.model_max_length
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
@@ -33,7 +36,7 @@ def check_length(name: str, tokenizer: PreTrainedTokenizerFast) -> None:
         )
 
 
-def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise InputError if the tokenizer has ids that the model has no vector for."""
     try:
         embeddings: Any = model.get_input_embeddings()

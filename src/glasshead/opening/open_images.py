@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import torch
 from PIL import Image
@@ -10,7 +12,7 @@ from transformers.image_processing_base import ImageProcessingMixin
 
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
 from glasshead.errors import InputError
-from glasshead.huggingface import PatchClassifier, isolated_copy
+from glasshead.huggingface import PatchClassifier, isolated_copy, lacks_attention
 from glasshead.opening.check_copy import tolerance_for
 from glasshead.trace import AttentionSelector, eval_mode, find_read_attention, record
 
@@ -62,21 +64,31 @@ def open_image_classifier(
 
 
 def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid:
-    """Where the patches of images of one size stand among the tokens of a model.
+    """Where the patches of images of one size stand among the tokens of a model; one without attention has no
+    others.
 
     Raises:
         InputError: if its layers read something else than all patches at once, behind a few special tokens.
     """
     kind = type(classifier.model).__name__
     rows, columns = classifier.lookup.grid(height, width)
+    without = lacks_attention(classifier)
     try:
-        with torch.no_grad(), eval_mode(classifier), record(classifier) as trace:
+        with (
+            torch.no_grad(),
+            eval_mode(classifier),
+            nullcontext() if without else record(classifier) as trace,
+        ):
             classifier(torch.zeros(1, 3, height, width, device=classifier.device))
+    except InputError as error:  # attention over anything but all patches, as in windows
+        raise InputError(no_patches(kind)) from error
     except (ValueError, RuntimeError) as error:
         raise InputError(
             f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: give "
             "the image processor of this model"
         ) from error
+    if trace is None:
+        return PatchGrid(rows, columns, height, width, special=0)
     shapes = {(layer.call.k.shape[0], layer.call.q.shape[2], layer.call.k.shape[2]) for layer in trace.only}
     special = max(length for _, _, length in shapes) - rows * columns
     if (
@@ -84,16 +96,23 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
         or any(q != k or batch != 1 for batch, q, k in shapes)
         or not 0 <= special <= MOST_SPECIAL
     ):
-        raise InputError(
-            f"the layers of {kind} do not read all patches of an image at once (windows, merged or dropped "
-            "patches), so no token of it is a patch: give a ViT, DeiT, BEiT, DINOv2 or CLIP"
-        )
+        raise InputError(no_patches(kind))
     return PatchGrid(rows, columns, height, width, special)
+
+
+def no_patches(kind: str) -> str:
+    """Why a model cannot be read by its patches."""
+    return (
+        f"the layers of {kind} do not read all patches of an image at once (windows, merged or dropped "
+        "patches), so no token of it is a patch: give a ViT, DeiT, BEiT, DINOv2 or CLIP"
+    )
 
 
 def reads_patches(classifier: PatchClassifier, reader: ImageReader) -> bool:
     """Whether the prediction reads rows of patches in the last layer that it uses, alone or beside a class
     token."""
+    if lacks_attention(classifier):
+        return False
     grid = reader.grid
     grey = Image.new("RGB", (grid.width, grid.height), (GREY,) * 3)
     attention = find_read_attention(classifier, reader.encode([as_picture(grey)]), AttentionSelector())

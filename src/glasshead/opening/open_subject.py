@@ -14,7 +14,6 @@ from transformers import (
     Pipeline,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
 )
 
 from glasshead.data import keep_lengths_apart
@@ -22,6 +21,7 @@ from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
     IMAGE_CLASSIFIERS,
+    ModuleClassifier,
     NextTokenClassifier,
     TaskModel,
     check_name,
@@ -33,6 +33,7 @@ from glasshead.huggingface import (
     isolated_copy,
     own_model,
     positions_of,
+    read_module,
     readable_copy,
     reads_images,
     vocabulary_names,
@@ -123,7 +124,7 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no fast tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
+            no tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
             its own; if there is no such device, and on half precision.
     """
     options = options or OpenOptions()
@@ -179,6 +180,10 @@ def subject_of(
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     source, notes = merge_adapters(source, tokenizer)
+    if isinstance(source, torch.nn.Module) and not isinstance(source, PreTrainedModel):
+        if tokenizer is None:
+            raise InputError(f"{class_name(source)} needs its tokenizer: pass it as {spell('tokenizer')}")
+        source = read_module(isolated_copy(source))
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
@@ -245,7 +250,7 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
 
 def open_model(
     source: object, tokenizer: PreTrainedTokenizerBase | None = None
-) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The model and the tokenizer of what is opened to look at its attention, whatever it predicts."""
     subject = open_subject(source, tokenizer, OpenOptions(classifies=False))
     return subject.model, subject.tokenizer
@@ -373,7 +378,7 @@ def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] 
     return RatingModel if several and (task == REGRESSION or predicts_ratings(model.config)) else None
 
 
-def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
+def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
     """Let a tokenizer keep lengths apart if its model reads padding; what a person should know of that."""
     if not reads_padding(model, tokenizer):
         return ()
@@ -381,9 +386,9 @@ def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     return ("padding changes what this model predicts: a batch holds texts of one length",)
 
 
-def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerFast:
+def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
     """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
-    own: PreTrainedTokenizerFast = copy.deepcopy(tokenizer)  # type: ignore[assignment]
+    own = copy.deepcopy(tokenizer)
     positions = positions_of(model)
     if positions is not None and positions > 0:
         own.model_max_length = min(own.model_max_length, positions)
@@ -396,11 +401,13 @@ def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
 
 def reads_token_types(model: PreTrainedModel) -> bool:
     """Whether the model tells the two texts of a pair apart by types. GPT-2 would take them for words."""
+    if isinstance(model, ModuleClassifier) and model.names_types:
+        return True
     config = model.config.get_text_config()
     return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
 
 
-def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
 
     Decoders look for the last token that is no padding, so padding must be a token that texts do not end

@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoImageProcessor, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoImageProcessor, AutoTokenizer, PreTrainedTokenizerBase
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, one_line
 from glasshead.huggingface import silence_transformers
 
+MOST_REASON = 160
+"""Letters of what another library says."""
 
-def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerFast:
-    """The tokenizer saved beside a model, one that knows where its tokens stand in a text.
+
+def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
+    """The tokenizer saved beside a model.
 
     Raises:
         InputError: if there is none.
@@ -19,16 +22,17 @@ def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizer
     try:
         with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(name, **options)
+    except ImportError as error:
+        reason = one_line(error)[:MOST_REASON]
+        raise InputError(
+            f"the tokenizer of {name} needs a package that is not installed ({reason})"
+        ) from error
     except Exception as error:  # tokenizers break in every way there is
         raise InputError(
             f"{name} has no tokenizer that loads: save one into it with save_pretrained"
         ) from error
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
         raise InputError(f"{name} has no tokenizer: save one into it with save_pretrained")
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(
-            f"the tokenizer of {name} does not know where its tokens stand in a text: save a fast one"
-        )
     return tokenizer
 
 

@@ -22,7 +22,6 @@ from transformers import (
     AutoTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
 )
 
 from glasshead.errors import InputError
@@ -157,8 +156,6 @@ def load_run(folder: Path) -> Run:
         with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         check_config(model.config, record)
-        if not isinstance(tokenizer, PreTrainedTokenizerFast):
-            raise InputError("its tokenizer does not know where tokens stand")
         if tokenizer.pad_token_id is None:
             raise InputError("tokenizer_config.json names no padding token")
         counts = np.array(pq.ParquetFile(folder / VOCABULARY).read()["counts"].to_pylist()).T

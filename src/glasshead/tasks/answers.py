@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, check_utf8, encode
+from glasshead.data import Encoded, check_utf8, encode, offsets_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import (
     Inputs,
@@ -143,7 +143,7 @@ def split_tokens(prompts: Inputs, texts: Sequence[str], encoded: Encoded, row: i
     """
     end = len(prompts.texts[row])
     # As the tokenizer gives them: those of `encoded` are without blanks.
-    places = prompts.tokenizer(texts[row], return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    _, places = offsets_of(prompts.tokenizer, texts[row])
     size = sum(stop > end for _, stop in places)
     count = int(encoded.mask[row].sum())
     left = max(count - size, 0)

@@ -15,7 +15,7 @@ from transformers import (
     FillMaskPipeline,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -174,7 +174,7 @@ class HiddenWords(TextQuestions, Task):
         """Encoder–decoders fill gaps, too, by writing."""
         return super().serves(config) and not getattr(config, "is_encoder_decoder", False)
 
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> HiddenTokenClassifier:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> HiddenTokenClassifier:
         """The model, asked about one hidden word.
 
         Raises:
@@ -189,7 +189,7 @@ class HiddenWords(TextQuestions, Task):
         return HiddenTokenClassifier(model, names, int(tokenizer.mask_token_id))
 
     def printed(
-        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerBase, text: str
     ) -> tuple[Tensor, Tensor]:
         """The probabilities of the likeliest tokens at the end of the text."""
         text = f"{text} {tokenizer.mask_token}"
@@ -201,7 +201,7 @@ class HiddenWords(TextQuestions, Task):
         return printed, logits.softmax(dim=-1).topk(len(printed)).values
 
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """Each text with a word hidden that is drawn among those of one token, and this token as the label.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import Encoded, LoadOptions, encode, has_lines, read_plain, read_split
 from glasshead.errors import InputError
@@ -55,7 +55,7 @@ class NextTokens(TextQuestions):
     model = NextTokenClassifier
 
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """The beginning of each text up to a token that is drawn, and this token as the label.
 
@@ -90,7 +90,7 @@ def read_texts(source: str | Path | Dataset | DatasetDict, split: str, options: 
     return plain.firsts
 
 
-def draw_prompts(tokenizer: PreTrainedTokenizerFast, chosen: Chosen) -> Prompts:
+def draw_prompts(tokenizer: PreTrainedTokenizerBase, chosen: Chosen) -> Prompts:
     """A beginning of each text, in the order of the texts."""
     texts = chosen.rows
     encoded = encode(tokenizer, texts)

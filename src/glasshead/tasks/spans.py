@@ -15,7 +15,7 @@ from transformers import (
     AutoModelForQuestionAnswering,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -229,7 +229,7 @@ class Spans(Task):
     auto = AutoModelForQuestionAnswering
     model = SpanClassifier
 
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> SpanClassifier:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> SpanClassifier:
         """The model, asked about one part of a text."""
         return SpanClassifier(model)
 
@@ -254,7 +254,7 @@ class Spans(Task):
         return [one.question for one in rows], [one.context for one in rows]
 
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """The answer or, as often, another part of as many words.
 

@@ -14,7 +14,7 @@ from transformers import (
     AutoModelForTokenClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
     TokenClassificationPipeline,
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
@@ -113,12 +113,12 @@ class Tags(Task):
     pipeline = TokenClassificationPipeline
     cuts = True
 
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TagClassifier:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> TagClassifier:
         """The model, asked about one word."""
         return TagClassifier(model)
 
     def printed(
-        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerBase, text: str
     ) -> tuple[Tensor, Tensor]:
         """The probability of the tag of each token."""
         encoded = encode(tokenizer, [text])
@@ -139,7 +139,7 @@ class Tags(Task):
         return [one.text for one in rows], None
 
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """One of the words that are read of each text, and its tag as the label.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import Pipeline, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import Pipeline, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import PLACE, RANK, LoadOptions
 from glasshead.errors import InputError
@@ -56,7 +56,7 @@ class Questions(ABC):
 
     @abstractmethod
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """One question of each row, with its answer as the label; and a sentence about that.
 
@@ -85,7 +85,7 @@ class Task(Questions):
         return saved.endswith(self.head) or saved in class_names_in(self.auto._model_mapping, config)
 
     @abstractmethod
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TaskModel:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> TaskModel:
         """The model, which is asked.
 
         Raises:
@@ -102,7 +102,7 @@ class Task(Questions):
         return logits
 
     def printed(
-        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerBase, text: str
     ) -> tuple[Tensor, Tensor]:
         """The numbers that a pipeline prints of a text, and those that its model gives here."""
         raise NotImplementedError  # Transformers has no such pipelines

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import MECHANISM, class_name
+from glasshead.huggingface import MECHANISM, class_name, lacks_attention, no_attention
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
@@ -167,6 +167,8 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
         InputError: if the model shows no attention.
     """
     if not modules_with_attention(model):
+        if lacks_attention(model):
+            raise InputError(no_attention(model))
         raise InputError(
             f"{class_name(model)} shows no attention: plug(model, 'softmax') makes it readable (or train "
             f"it with {spell('attention')}), and the methods 'gradient' and 'erasure-delete' need none"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.attention import DistanceAware
 from glasshead.data import Encoded, UnitReader, check_utf8, join_pair, token_names
@@ -40,7 +40,7 @@ class TokenBlock:
 
 def head_maps(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     text: Any,
     pair: str | None = None,
     *,
@@ -125,7 +125,7 @@ def signs_of(model: PreTrainedModel, layer: LayerRecord) -> tuple[np.ndarray, st
 
 
 def encode_text(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader, text: Any, pair: str | None
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | UnitReader, text: Any, pair: str | None
 ) -> Encoded:
     """One text, two for a model of pairs, or an image.
 
@@ -195,7 +195,7 @@ def head_title(layer: LayerRecord, head: int) -> str:
     return f"head {head}:  {',  '.join(learned)}".replace("-", "−")
 
 
-def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerFast | UnitReader) -> list[str]:
+def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerBase | UnitReader) -> list[str]:
     """Every token of the text as it stands there; special tokens, and what is no part of a text, by their
     names."""
     ids = encoded.ids[0][encoded.mask[0]].tolist()

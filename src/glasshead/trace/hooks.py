@@ -11,10 +11,11 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
+from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, COMPILE_GUARD, TracedCall
 from glasshead.errors import InputError
-from glasshead.huggingface import CAUGHT_HEADS, class_name
+from glasshead.huggingface import CAUGHT_HEADS, class_name, lacks_attention, no_attention
 
 
 class AttentionHook:
@@ -80,6 +81,8 @@ class AttentionHook:
                     f"{kind} computes its attention itself, and not as a map of tokens × tokens (in bands, "
                     "or fused): the methods 'gradient' and 'erasure-delete' do without"
                 )
+            if isinstance(self.model, PreTrainedModel) and lacks_attention(self.model):
+                raise InputError(no_attention(self.model))
             raise InputError(
                 f"the block saw no attention of {kind}: call plug(model, 'softmax') first, and the model "
                 "itself inside the block"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast, ViTForImageClassification
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, ViTForImageClassification
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from glasshead.attention import parse_head_combination
@@ -93,13 +93,13 @@ def check_texts_per_example(family: type[TextClassifier], name: str, data: "Data
         )
 
 
-def encoded_split(tokenizer: PreTrainedTokenizerFast | UnitReader, split: "Dataset") -> Encoded:
+def encoded_split(tokenizer: PreTrainedTokenizerBase | UnitReader, split: "Dataset") -> Encoded:
     """The texts of a split, its pairs, or its images."""
     return encode(tokenizer, *inputs_of(split))
 
 
 def split_coverage(
-    tokenizer: PreTrainedTokenizerFast | UnitReader, split: "Dataset", encoded: Encoded
+    tokenizer: PreTrainedTokenizerBase | UnitReader, split: "Dataset", encoded: Encoded
 ) -> Coverage:
     """How much of a split is read."""
     return coverage(tokenizer, *inputs_of(split), encoded)

@@ -6,7 +6,7 @@ from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 import torch
-from transformers import PreTrainedConfig, PreTrainedTokenizerFast
+from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from glasshead.attention import parse, parse_head_combination
 from glasshead.data import AUGMENTATIONS, train_byte_pairs, train_tokenizer
@@ -312,7 +312,7 @@ def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
     return [option for option in fields(kind) if option.name not in common and option.name not in SET_BY_DATA]
 
 
-TOKENIZERS: Registry[Callable[..., PreTrainedTokenizerFast]] = Registry("tokenizer")
+TOKENIZERS: Registry[Callable[..., PreTrainedTokenizerBase]] = Registry("tokenizer")
 TOKENIZERS.register("word")(train_tokenizer)
 TOKENIZERS.register("bpe")(train_byte_pairs)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.errors import InputError
 from glasshead.models import TextClassifier
@@ -40,7 +40,7 @@ class OtherRunTraining:
     objective: Objective | None = None
     """What is minimised in place of the loss of the labels; the epoch is kept whose value on dev is least."""
 
-    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: Any) -> None:
+    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerBase, config: Any) -> None:
         self.folder = folder
 
     @classmethod

@@ -7,7 +7,7 @@ from transformers import (
     AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
 )
 
 from glasshead.errors import InputError
@@ -30,7 +30,7 @@ from glasshead.training.config import TrainingConfig
 
 def load_pretrained(
     config: TrainingConfig, about: dict[str, Any]
-) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The model that a configuration names, to be tuned for other labels.
 
     ``about`` are the settings of the model's own configuration that say which labels.
@@ -65,7 +65,7 @@ def load_config(name: str) -> PreTrainedConfig:
         raise InputError(with_suggestion(str(error), did_you_mean(name, MODELS))) from error
 
 
-def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
+def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerBase:
     """The tokenizer that a model is trained with: one that can pad, too."""
     tokenizer = read_tokenizer(name, {} if max_length is None else {"model_max_length": max_length})
     if tokenizer.pad_token_id is None:

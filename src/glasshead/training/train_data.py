@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import UnitReader, align_labels, occurrences
 from glasshead.errors import InputError
@@ -41,7 +41,7 @@ def with_train_data(subject: Subject, split: "Dataset") -> Subject:
 
 
 def train_counts(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, rows: TensorDataset
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: TensorDataset
 ) -> "NDArray[np.int64]":
     """How often each token stands in the texts of each class [classes, vocabulary]; of ratings, in all."""
     classes = torch.zeros(len(rows), dtype=torch.long) if is_regression(model.config) else rows.labels

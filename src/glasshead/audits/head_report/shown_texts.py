@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.audits.head_report.views import START_TOKEN, attention_views
 from glasshead.data import Encoded, UnitReader, join_pair, token_names
@@ -19,7 +19,7 @@ Floats = NDArray[np.float32]
 
 def draw_head_texts(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
 ) -> Iterator[HeadText]:
@@ -33,7 +33,7 @@ def draw_head_texts(
 
 def text_maps(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     encoded: Encoded,
     text: str,
     pair: str | None,
@@ -82,7 +82,7 @@ def number_rows(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return places - START_TOKEN if len(places) and places[0] == START_TOKEN else places
 
 
-def decoder_start_name(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
+def decoder_start_name(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | UnitReader) -> str:
     """The name of what a decoder begins with."""
     start = getattr(model.config, "decoder_start_token_id", None)
     return "" if start is None else token_names(tokenizer, [int(start)])[0]

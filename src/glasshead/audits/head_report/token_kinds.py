@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.head_report.text_statistics import PUNCTUATION, WORD
 from glasshead.data import Encoded, UnitReader, token_names
@@ -30,7 +30,7 @@ class TokenTable:
 
 
 def make_token_table(
-    tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, texts: Sequence[str]
+    tokenizer: PreTrainedTokenizerBase | UnitReader, encoded: Encoded, texts: Sequence[str]
 ) -> TokenTable:
     """The table of some texts; of a pair, of both with a line between."""
     real = encoded.mask.numpy()

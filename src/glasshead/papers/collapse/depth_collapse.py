@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select_split
 from glasshead.errors import InputError, ParameterError
@@ -39,7 +39,7 @@ class CollapseSample(NamedTuple):
 
     name: str
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast | UnitReader
+    tokenizer: PreTrainedTokenizerBase | UnitReader
     texts: Sequence[Any]
     pairs: Sequence[str] | None = None
 
@@ -62,7 +62,7 @@ def read_sample(
 
 def collapse_by_depth(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    tokenizer: PreTrainedTokenizerBase | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,

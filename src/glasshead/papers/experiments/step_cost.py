@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.language import BlockDataset, LanguageModelConfig, make_language_trainer, new_language_model
 
@@ -12,7 +12,7 @@ TIMED_STEPS = 5
 
 
 def step_seconds(
-    config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast, rows: BlockDataset
+    config: LanguageModelConfig, tokenizer: PreTrainedTokenizerBase, rows: BlockDataset
 ) -> float:
     """CPU seconds of one step: forward, backward and AdamW on the first batch, the least of five.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import NO_MAXIMUM, Encoded, LoadOptions, UnitReader, encode, load, select_split
 from glasshead.errors import InputError, ParameterError
@@ -47,7 +47,7 @@ def read_job_texts(data: str, split: str, text_column: str | None = None) -> lis
     return list(rows["text"])
 
 
-def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> None:
+def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | UnitReader) -> None:
     """Raise InputError if a key of the model is not a token of the text as it stands, or all inputs have one
     length."""
     if isinstance(tokenizer, UnitReader):
@@ -63,12 +63,12 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         )
 
 
-def max_length(tokenizer: PreTrainedTokenizerFast) -> int | None:
+def max_length(tokenizer: PreTrainedTokenizerBase) -> int | None:
     """How many tokens a text can have; None: as many as it likes."""
     return tokenizer.model_max_length if tokenizer.model_max_length <= NO_MAXIMUM else None
 
 
-def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) -> None:
+def check_lengths(tokenizer: PreTrainedTokenizerBase, lengths: Sequence[int]) -> None:
     """Raise InputError for lengths at which a text has no word, or that the model does not read."""
     least, most = tokenizer.num_special_tokens_to_add() + 1, max_length(tokenizer)
     if min(lengths) < least:
@@ -80,7 +80,7 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
 
 
 def sample_texts(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], sample: LengthSample
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
     """Draw texts for each length: their numbers, and the texts cut to that length, none padded.
 
@@ -104,7 +104,7 @@ def sample_texts(
 
 
 def sample_long_texts(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], sample: LengthSample
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of texts in a random order and how many tokens each has (no more than the greatest length),
     until enough of them have that one."""
@@ -120,13 +120,13 @@ def sample_long_texts(
 
 
 def longest_of(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], most: int, sample: LengthSample
 ) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""
     return int(sample_long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
 
 
-def truncate(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
+def truncate(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], length: int) -> Encoded:
     """The texts with no more tokens than that."""
     own = tokenizer.model_max_length
     tokenizer.model_max_length = length

@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import softmax
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError, ParameterError
@@ -55,7 +55,7 @@ class LogitRankTask:
 
 def logit_ranks_by_length(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
     sample: LengthSample,
     selector: RowSelector,
@@ -115,7 +115,7 @@ def line_of(task: LogitRankTask, ranks: LeastRanks) -> tuple[float, ...]:
 
 
 def head_dim_of(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], selector: RowSelector
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], selector: RowSelector
 ) -> int:
     """d_k of the head.
 
@@ -156,7 +156,7 @@ def matrices(
 
 def usual_logit_lengths(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
     sample: LengthSample,
     selector: RowSelector,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.identifiability import HeadRanks, RowSelector, value_ranks
 from glasshead.papers.lengths.length_sampling import (
@@ -27,7 +27,7 @@ Progress = Callable[[str], None]
 
 def ranks_by_length(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
     sample: LengthSample,
     selector: RowSelector,
@@ -70,7 +70,7 @@ def describe_matrix(ranks: HeadRanks) -> str:
 
 def usual_lengths(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
     sample: LengthSample,
     selector: RowSelector,
@@ -85,7 +85,7 @@ def usual_lengths(
 
 
 def value_dim(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], selector: RowSelector
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], selector: RowSelector
 ) -> int:
     """d_v of a head, read off a short text."""
     require_whole_text(model, tokenizer)

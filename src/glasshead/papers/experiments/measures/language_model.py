@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast, set_seed
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, set_seed
 
 from glasshead.data import encode
 from glasshead.errors import InputError
@@ -116,7 +116,7 @@ def bigram_tokens(job: Job) -> Measured:
 STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
 
 
-def never_found(tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig) -> Sequence[int]:
+def never_found(tokenizer: PreTrainedTokenizerBase, recipe: LanguageModelConfig) -> Sequence[int]:
     """Tokens that are never hidden."""
     return Masking.of(tokenizer, recipe.masked_fraction).special_tokens if recipe.masked else ()
 
@@ -177,14 +177,14 @@ def job_texts(job: Job, split: str) -> list[str]:
 
 
 def hide_tokens(
-    tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
+    tokenizer: PreTrainedTokenizerBase, recipe: LanguageModelConfig, texts: Sequence[str], split: str
 ) -> Blocks:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""
     return draw_hidden_blocks(tokenizer, recipe, texts, split).frozen(MASK_SEED)
 
 
 def draw_hidden_blocks(
-    tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
+    tokenizer: PreTrainedTokenizerBase, recipe: LanguageModelConfig, texts: Sequence[str], split: str
 ) -> BlockDataset:
     """The blocks of a split, whose hidden tokens are drawn."""
     blocks = cut_blocks(pack(tokenizer, texts), recipe.block_size, split)
@@ -192,6 +192,6 @@ def draw_hidden_blocks(
     return BlockDataset(blocks, masking)
 
 
-def use_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, job: Job) -> Any:
+def use_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, job: Job) -> Any:
     """How a model uses its attention before texts of test."""
     return attention_use(model.eval(), encode(tokenizer, job_texts(job, "test")[:TEXTS_READ]))

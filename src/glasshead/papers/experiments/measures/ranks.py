@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import encode
 from glasshead.identifiability import RowSelector
@@ -49,7 +49,7 @@ def measure_ranks(job: Job) -> Measured:
     return Measured(numbers, measured.hits)
 
 
-def longest_text(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> int:
+def longest_text(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> int:
     """The tokens of the longest of the texts, as the model reads them."""
     return int(encode(tokenizer, texts).mask.sum(dim=1).max())
 
