@@ -21,14 +21,18 @@ from glasshead.data import keep_lengths_apart
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
+    HALVES,
     IMAGE_CLASSIFIERS,
     NextTokenClassifier,
     check_name,
     class_name,
     config_to_save,
+    arithmetic_of,
     device_of,
+    forget_halves,
     is_answerer,
     is_writer,
+    keep_halves,
     isolated_copy,
     own_model,
     positions_of,
@@ -50,7 +54,7 @@ from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_asked
 from glasshead.opening.open_saved import also_reads, open_saved
-from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.precision import dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
@@ -233,10 +237,14 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
         InputError: if there is no such device, and on half precision.
     """
     device = subject.model.device if options.device is None else device_of(options.device)
-    dtype = subject.model.dtype if options.dtype is None else dtype_of(options.dtype)
-    if (device, dtype) == (subject.model.device, subject.model.dtype):
+    dtype = None if options.dtype is None else dtype_of(options.dtype)
+    if device == subject.model.device and dtype in (None, subject.model.dtype):
         return subject
-    return replace(subject, model=isolated_copy(subject.model, dtype, device))
+    model = subject.model
+    if dtype is not None:
+        model = isolated_copy(model)
+        forget_halves(model)
+    return replace(subject, model=isolated_copy(model, dtype, device))
 
 
 def open_model(
@@ -299,10 +307,14 @@ def model_subject(
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
     halved = any(tensor.dtype in HALVES for tensor in model.parameters())
+    kept = halved and options.dtype is None
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
-        notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
-    read = readable_copy(model, torch.float32 if halved else None)
+        how = f"computed in {finer} with the weights as they are" if kept else f"read in {finer}"
+        notes.append(f"the model is saved in {dtype_name(model.dtype)} and {how}")
+    read = readable_copy(model, torch.float32 if halved and not kept else None)
+    if kept:
+        keep_halves(read)
     asks = output_model(read, options.task) if options.classifies and not writer else None
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel
