@@ -1,5 +1,5 @@
-"""Weights in half precision, arithmetic in a finer one: every function widens the halves that it is given while
-it runs, and hands nothing coarse on.
+"""Weights in half precision, arithmetic in a finer one: every function widens the halves that it is given
+while it runs, and hands nothing coarse on.
 
 A model that keeps its halves predicts what its float32 copy does, at the memory of its halves. It is so while
 one of its modules runs; other models, and other threads, see nothing of it.
@@ -8,7 +8,7 @@ one of its modules runs; other models, and other threads, see nothing of it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -25,7 +25,8 @@ LOOK_UPS = {"embedding", "embedding_bag"}
 """What takes a few rows of a weight: these are widened, and not the weight."""
 AS_THEY_ARE = {
     "__get__", "__set__", "__getitem__", "__setitem__", "__hash__", "__len__", "__repr__", "__deepcopy__",
-    "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "data_ptr", "untyped_storage",
+    "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "data_ptr",
+    "untyped_storage",
     "is_contiguous", "is_floating_point", "is_complex", "is_inference", "get_device", "register_hook",
     "view", "view_as", "reshape", "expand", "t", "transpose", "swapaxes", "permute", "movedim", "flatten",
     "unflatten", "squeeze", "unsqueeze", "select", "narrow", "split", "chunk", "unbind", "index_select",
@@ -67,7 +68,9 @@ class WideArithmetic(TorchFunctionMode):
 
 def changes_its_tensor(name: str) -> bool:
     """Whether a function writes into its first tensor, as ``add_`` and ``__iadd__`` do."""
-    return (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name != "__invert__")
+    return (name.endswith("_") and not name.endswith("__")) or (
+        name.startswith("__i") and name != "__invert__"
+    )
 
 
 class Widening:
@@ -140,8 +143,8 @@ def leave_arithmetic(module: nn.Module, args: Any, output: Any) -> None:
 
 
 def keep_halves(model: PreTrainedModel, dtype: torch.dtype = torch.float32) -> None:
-    """Let a model of our own compute in ``dtype``, whatever the type of its weights; no weight needs a gradient
-    from here on.
+    """Let a model of our own compute in ``dtype``, whatever the type of its weights; no weight needs a
+    gradient from here on.
 
     The model is changed, and not the weights that it shares with another: give an `isolated_copy`.
     """

@@ -24,14 +24,14 @@ def isolated_copy(
     Whatever is plugged into the copy, hooked to it or set on its configuration, ``model`` stays bit for bit
     as it was, and several threads may read one model at once.
     """
-    kept = dtype is not None and kept_arithmetic(model) is not None
+    arithmetic = None if kept_arithmetic(model) is None else dtype
+    numbers = dtype if arithmetic is None else None
     shared = {
-        id(tensor): move_tensor(tensor, None if kept else dtype, device)
-        for tensor in [*model.parameters(), *model.buffers()]
+        id(tensor): move_tensor(tensor, numbers, device) for tensor in [*model.parameters(), *model.buffers()]
     }
     copied: Any = copy.deepcopy(model, graph_free(model, shared)).eval()
-    if kept:
-        keep_halves(copied, dtype)
+    if arithmetic is not None:
+        keep_halves(copied, arithmetic)
     if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
         copied.set_experts_implementation("eager")  # grouped products of experts know no float64
     result: Model = copied

@@ -27,13 +27,12 @@ from glasshead.huggingface import (
     check_name,
     class_name,
     config_to_save,
-    arithmetic_of,
     device_of,
     forget_halves,
     is_answerer,
     is_writer,
-    keep_halves,
     isolated_copy,
+    keep_halves,
     own_model,
     positions_of,
     readable_copy,
@@ -289,11 +288,37 @@ def model_subject(
     options: OpenOptions,
     known: Sequence[str] = (),
 ) -> Subject:
-    """A model that Glasshead did not train, and notes that are known of it.
+    """A model that Glasshead did not train, and notes that are known of it. One whose own code cannot compute
+    with its halves in float32 is read as a copy in float32.
 
     Raises:
         InputError: as `open_subject`.
     """
+    make = partial(read_model, model, tokenizer, name, folder, known=known)
+    if options.dtype is not None or not has_halves(model):
+        return make(options)
+    try:
+        return make(options)
+    except (RuntimeError, InputError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        return make(replace(options, dtype=torch.float32))
+
+
+def has_halves(model: PreTrainedModel) -> bool:
+    """Whether some of the weights are in half precision."""
+    return any(tensor.dtype in HALVES for tensor in model.parameters())
+
+
+def read_model(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    name: str,
+    folder: Path | None,
+    options: OpenOptions,
+    known: Sequence[str],
+) -> Subject:
+    """`model_subject`, in the precision that the options name; with none halves are kept."""
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in class_name(model):
@@ -306,7 +331,7 @@ def model_subject(
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
-    halved = any(tensor.dtype in HALVES for tensor in model.parameters())
+    halved = has_halves(model)
     kept = halved and options.dtype is None
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
