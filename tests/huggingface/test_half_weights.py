@@ -1,6 +1,7 @@
 """A model saved in halves keeps its weights and computes in float32: it says what its float32 copy says."""
 
 import threading
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -51,7 +52,7 @@ def scores(subject, texts, method):
 
 def check_same(model, reader, texts, methods=METHODS):
     """Logits and maps are those of the copy in float32; the model stays as it was."""
-    before = [(weight, weight.detach().clone()) for weight in model.parameters()]
+    before = [(weight, weight.detach().clone(), weight.requires_grad) for weight in model.parameters()]
     half, wide = open_subject(model, reader), open_subject(model, reader, OpenOptions(dtype="float32"))
     assert {weight.dtype for weight in half.model.parameters()} <= {torch.bfloat16, torch.float16}
     assert arithmetic_of(half.model) == wide.model.dtype == torch.float32
@@ -69,9 +70,9 @@ def check_same(model, reader, texts, methods=METHODS):
             np.testing.assert_allclose(one, other, **of_size(other, 4 * SAME), err_msg=method)
             compared += 1
     assert compared
-    for weight, numbers in before:
+    for weight, numbers, trained in before:
         assert torch.equal(weight, numbers)
-        assert weight.requires_grad
+        assert weight.requires_grad == trained
         assert weight.dtype == numbers.dtype
 
 
@@ -132,6 +133,32 @@ def test_an_audit_in_double_precision_keeps_the_halves():
     expected = glasshead.audit(wide, rows, **options)
     assert own.findings
     assert list(map(repr, own.findings)) == list(map(repr, expected.findings))
+
+
+@pytest.mark.parametrize("method", ["value-norm", "attn-lrp", "gradient", "attention"])
+def test_halves_are_explained_in_double_precision(method):
+    family = FAMILIES["GPT2"]
+    model, tokenizer = halved(family.build), family.tokenizer()
+    half = open_subject(model, tokenizer)
+    fine = replace(half, model=isolated_copy(half.model, torch.float64))
+    wide = open_subject(model, tokenizer, OpenOptions(dtype="float64"))
+    maps, others = scores(fine, TEXTS, method), scores(wide, TEXTS, method)
+    assert maps
+    for one, other in zip(maps, others, strict=True):
+        np.testing.assert_allclose(one, other, **of_size(other, 1e-12))
+
+
+def test_halves_have_intervals():
+    family = FAMILIES["GPT2"]
+    model, tokenizer = halved(family.build), family.tokenizer()
+    request = MethodRequest(method="attention", intervals=True)
+    own, expected = (
+        explain_texts(open_subject(model, tokenizer, OpenOptions(dtype=dtype)), TEXTS, None, request)
+        for dtype in (None, "float32")
+    )
+    assert own[0].intervals is not None
+    for one, other in zip(own, expected, strict=True):
+        assert repr(one.intervals) == repr(other.intervals)
 
 
 def test_a_copy_computes_in_the_precision_that_it_is_asked_for():
