@@ -15,7 +15,7 @@ from fake_models import TEXT, write_model
 from families import FAMILIES
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.huggingface import attention_modules, loading, mechanism_of
+from glasshead.huggingface import arithmetic_of, attention_modules, loading, mechanism_of
 from glasshead.opening import OpenOptions, open_model, open_subject
 from glasshead.trace import record
 from kinds import saved
@@ -57,7 +57,7 @@ def test_a_bare_model(tmp_path):
     tokenizer.save_pretrained(tmp_path / "bare")
     model, tokenizer = open_model(tmp_path / "bare")
     assert type(model) is hf.BertModel
-    assert model.dtype == torch.float32  # computed more finely than it was saved
+    assert arithmetic_of(model) == torch.float32  # computed more finely than it was saved
     assert tokenizer.model_max_length == 17
 
 
@@ -188,12 +188,18 @@ def test_what_a_gauge_says_of_classes_has_their_new_names():
         assert names(subject.gauge["classes"]) == "LABEL_0"
 
 
-def test_half_precision_is_read_in_float32_and_said():
+def test_half_precision_is_computed_in_float32_and_said():
     model, tokenizer = bert()
     subject = open_subject(model.bfloat16(), tokenizer)
-    assert subject.model.dtype == torch.float32
+    assert subject.model.dtype == torch.bfloat16
+    assert arithmetic_of(subject.model) == torch.float32
+    assert subject.notes == (
+        "the model is saved in bfloat16 and computed in float32 with the weights as they are",
+    )
+    wide = open_subject(model, tokenizer, OpenOptions(dtype="float32"))
+    assert wide.model.dtype == arithmetic_of(wide.model) == torch.float32
+    assert wide.notes == ("the model is saved in bfloat16 and read in float32",)
     assert model.dtype == torch.bfloat16
-    assert subject.notes == ("the model is saved in bfloat16 and read in float32",)
 
 
 def test_one_output_is_a_rating():

@@ -7,7 +7,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import PAIRS, TOKENS_PER_BATCH, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
-from glasshead.huggingface import free_memory
+from glasshead.huggingface import free_memory, kept_arithmetic
 from glasshead.opening import dtype_name
 from glasshead.spelling import spell
 
@@ -43,6 +43,8 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     intermediate = int(getattr(config, "intermediate_size", None) or 4 * hidden)
     layers, heads = layers_of(config) + decoder_layers_of(config), heads_of(config)
     copies = {dtype, torch.float32} - {model.dtype} if dtype != torch.float64 else {dtype, torch.float32}
+    if kept_arithmetic(model) is not None:
+        copies = set()
     weights = model.num_parameters() * sum(torch.finfo(kind).bits // 8 for kind in copies)
     pairs = longest**2
     batch = max(min(texts, TOKENS_PER_BATCH // longest, PAIRS // (heads * layers * pairs)), 1)

@@ -19,7 +19,7 @@ from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView
 from glasshead.data import reader_of
 from glasshead.explainers import EXPLAINERS, ForwardObservation
-from glasshead.huggingface import class_name, spec_of
+from glasshead.huggingface import arithmetic_of, class_name, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
 from glasshead.results import REGRESSION, TOKEN, AttentionUse
@@ -122,7 +122,7 @@ def subject_facts(
 
 def precision_note(view: ModelView) -> str:
     """The precision in which the numbers were computed."""
-    exact = view.explanation.model.dtype == torch.float64
+    exact = arithmetic_of(view.explanation.model) == torch.float64
     return view.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
 
 

@@ -34,7 +34,7 @@ from glasshead.explainers import (
     removable,
     sentence_numbers,
 )
-from glasshead.huggingface import NextTokenClassifier, isolated_copy
+from glasshead.huggingface import NextTokenClassifier, arithmetic_of, isolated_copy
 from glasshead.models import HierarchicalClassifier
 from glasshead.nouns import Nouns
 from glasshead.results import ATTENTION
@@ -45,8 +45,8 @@ COPIES: WeakKeyDictionary[PreTrainedModel, dict[torch.dtype, PreTrainedModel]] =
 
 def share_copy(model: PreTrainedModel, trained: PreTrainedModel) -> None:
     """Let the model as it was trained be the copy in its own precision, so that nobody makes another."""
-    if trained.dtype != model.dtype:
-        COPIES.setdefault(model, {})[trained.dtype] = isolated_copy(trained)
+    if arithmetic_of(trained) != arithmetic_of(model):
+        COPIES.setdefault(model, {})[arithmetic_of(trained)] = isolated_copy(trained)
 
 
 # The measures that an explanation is held against; by a finding's `against`: an explainer.
@@ -153,7 +153,7 @@ class ModelView:
     def model_in(self, dtype: torch.dtype) -> PreTrainedModel:
         """The model in another precision; the copy serves all views of it."""
         model = self.explanation.model
-        if model.dtype == dtype:
+        if arithmetic_of(model) == dtype:
             return model
         copies: dict[torch.dtype, PreTrainedModel] = COPIES.setdefault(model, {})
         if dtype not in copies:

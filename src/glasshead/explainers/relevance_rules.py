@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glasshead.attention import TracedCall
+from glasshead.huggingface import in_arithmetic
 from glasshead.trace import AttentionHook, attach_hook, substitute_forward
 
 Function = Callable[..., Any]
@@ -232,8 +233,9 @@ def relevance_rules(
     Raises:
         InputError: if the block saw no attention of the model.
     """
-    rules = RelevanceRules(word_weights)
     with ExitStack() as stack:
+        stack.enter_context(in_arithmetic(model))  # within, rules see weights as parameters
+        rules = RelevanceRules(word_weights)
         stack.enter_context(attach_hook(AttentionRule(model, rules, held=held_attention)))
         for module in model.modules():
             if is_composed_activation(module):

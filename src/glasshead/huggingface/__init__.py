@@ -8,6 +8,14 @@ from glasshead.dispatch import MECHANISM, clear_spec, mechanism_of, spec_of
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.devices import device_of, free_memory
 from glasshead.huggingface.doctor import doctor
+from glasshead.huggingface.half_weights import (
+    HALVES,
+    arithmetic_of,
+    forget_halves,
+    in_arithmetic,
+    keep_halves,
+    kept_arithmetic,
+)
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names, place_of
 from glasshead.huggingface.lend_copy import lend_copy
@@ -74,6 +82,7 @@ from glasshead.models import MODELS
 
 __all__ = [
     "CAUGHT_HEADS",
+    "HALVES",
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "NO_PLACE",
@@ -88,6 +97,7 @@ __all__ = [
     "Target",
     "TaskModel",
     "answers_of",
+    "arithmetic_of",
     "as_asked",
     "ask_rows",
     "ask_usual",
@@ -103,10 +113,14 @@ __all__ = [
     "doctor",
     "every_attention",
     "find_class",
+    "forget_halves",
     "free_memory",
+    "in_arithmetic",
     "is_answerer",
     "is_writer",
     "isolated_copy",
+    "keep_halves",
+    "kept_arithmetic",
     "lacks_attention",
     "lend_copy",
     "load",

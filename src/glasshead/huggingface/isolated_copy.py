@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from glasshead.huggingface.half_weights import keep_halves, kept_arithmetic
+
 Model = TypeVar("Model", bound=nn.Module)
 
 
@@ -18,13 +20,18 @@ def isolated_copy(
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
     ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
-    gradient passes. Whatever is plugged into the copy, hooked to it or set on its configuration, ``model``
-    stays bit for bit as it was, and several threads may read one model at once.
+    gradient passes. A model that keeps its halves keeps them in another ``dtype``, and computes in it.
+    Whatever is plugged into the copy, hooked to it or set on its configuration, ``model`` stays bit for bit
+    as it was, and several threads may read one model at once.
     """
+    arithmetic = None if kept_arithmetic(model) is None else dtype
+    numbers = dtype if arithmetic is None else None
     shared = {
-        id(tensor): move_tensor(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
+        id(tensor): move_tensor(tensor, numbers, device) for tensor in [*model.parameters(), *model.buffers()]
     }
     copied: Any = copy.deepcopy(model, graph_free(model, shared)).eval()
+    if arithmetic is not None:
+        keep_halves(copied, arithmetic)
     if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
         copied.set_experts_implementation("eager")  # grouped products of experts know no float64
     result: Model = copied

@@ -89,6 +89,6 @@ def version_of(tensor: Tensor) -> tuple[int, int] | None:
 
 
 def shares_tensors(model: nn.Module, copied: nn.Module) -> bool:
-    """Whether every change of a weight of the model reaches the copy, too."""
-    own = {id(tensor) for tensor in (*model.parameters(), *model.buffers())}
-    return all(id(tensor) in own for tensor in (*copied.parameters(), *copied.buffers()))
+    """Whether every change of the numbers of a weight of the model reaches the copy, too."""
+    own = {tensor.data_ptr() for tensor in (*model.parameters(), *model.buffers())}
+    return all(tensor.data_ptr() in own for tensor in (*copied.parameters(), *copied.buffers()))

@@ -10,6 +10,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
+from glasshead.huggingface.half_weights import arithmetic_of
 from glasshead.huggingface.task_model import TaskModel
 
 IMAGE_CLASSIFIERS = "ForImageClassification"
@@ -87,7 +88,7 @@ class PatchClassifier(TaskModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """Logits [b, K]; all images have one size, so no token is padding and the mask is left out."""
-        output = self.model(pixel_values=pixel_values.to(self.dtype), **kwargs)
+        output = self.model(pixel_values=pixel_values.to(arithmetic_of(self)), **kwargs)
         return SequenceClassifierOutput(logits=output.logits)
 
 

@@ -5,6 +5,7 @@ import copy
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.dispatch import clear_spec, spec_of
+from glasshead.huggingface.half_weights import keep_halves, kept_arithmetic
 from glasshead.huggingface.module_classifier import ModuleClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
@@ -22,7 +23,11 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
         twin = new_like(model, config).eval()
         if spec is not None:
             plug(twin, spec)
-    return readable_copy(twin.to(device=model.device, dtype=model.dtype))
+    twin = readable_copy(twin.to(device=model.device, dtype=model.dtype))
+    dtype = kept_arithmetic(model)
+    if dtype is not None:
+        keep_halves(twin, dtype)
+    return twin
 
 
 def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:

@@ -16,12 +16,11 @@ from glasshead.arrays import Floats
 from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
-from glasshead.huggingface import class_name
+from glasshead.huggingface import HALVES, arithmetic_of, class_name
 from glasshead.identifiability.attention_row import AttentionRow, weight_domain
 from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
-from glasshead.opening import HALVES
 from glasshead.trace import (
     READ,
     AttentionSelector,
@@ -156,7 +155,7 @@ def record_rows(
 
 def require_full_precision(model: PreTrainedModel) -> None:
     """Raise InputError if the values of the model are too coarse to have a rank."""
-    if next(model.parameters()).dtype in HALVES:
+    if arithmetic_of(model) in HALVES:
         raise InputError(
             "the model is in half precision, whose rounding hides the rank of its values: call model.float()"
         )

@@ -5,7 +5,7 @@ from glasshead.opening.check_tokenizer import check_vocabulary
 from glasshead.opening.open_images import find_patches
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_subject import is_run, open, open_model, open_subject
-from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.precision import dtype_name, dtype_of
 from glasshead.opening.readers import read_tokenizer
 from glasshead.opening.remember import definition_of
 from glasshead.opening.run import (
@@ -24,7 +24,6 @@ from glasshead.opening.run import (
 from glasshead.opening.run_record import RecommenderRecord, Record, validate_record
 
 __all__ = [
-    "HALVES",
     "MEASURED",
     "RECORD",
     "REPEATS",

@@ -6,8 +6,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import encode
 from glasshead.errors import InputError, one_line
-from glasshead.huggingface import class_name, isolated_copy
-from glasshead.opening.precision import HALVES
+from glasshead.huggingface import HALVES, class_name, isolated_copy
 from glasshead.tasks import task_of
 from glasshead.trace import forward, logits_of
 

@@ -12,10 +12,10 @@ from transformers import PreTrainedModel
 
 from glasshead.data import image_size
 from glasshead.errors import InputError, one_line
-from glasshead.huggingface import isolated_copy
+from glasshead.huggingface import HALVES, isolated_copy
 from glasshead.opening.check_copy import are_close, tolerance_for
 from glasshead.opening.check_model import check_model
-from glasshead.opening.precision import HALVES, dtype_name
+from glasshead.opening.precision import dtype_name
 
 SAMPLE_TOKENS = 8
 """Tokens of the input on which the merged copy is compared with the model."""

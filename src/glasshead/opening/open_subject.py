@@ -20,6 +20,7 @@ from glasshead.data import keep_lengths_apart
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
+    HALVES,
     IMAGE_CLASSIFIERS,
     ModuleClassifier,
     NextTokenClassifier,
@@ -28,9 +29,11 @@ from glasshead.huggingface import (
     class_name,
     config_to_save,
     device_of,
+    forget_halves,
     is_answerer,
     is_writer,
     isolated_copy,
+    keep_halves,
     own_model,
     positions_of,
     read_module,
@@ -52,7 +55,7 @@ from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_asked
 from glasshead.opening.open_saved import also_reads, open_saved
-from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.precision import dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
@@ -242,10 +245,14 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
         InputError: if there is no such device, and on half precision.
     """
     device = subject.model.device if options.device is None else device_of(options.device)
-    dtype = subject.model.dtype if options.dtype is None else dtype_of(options.dtype)
-    if (device, dtype) == (subject.model.device, subject.model.dtype):
+    dtype = None if options.dtype is None else dtype_of(options.dtype)
+    if device == subject.model.device and dtype in (None, subject.model.dtype):
         return subject
-    return replace(subject, model=isolated_copy(subject.model, dtype, device))
+    model = subject.model
+    if dtype is not None:
+        model = isolated_copy(model)
+        forget_halves(model)
+    return replace(subject, model=isolated_copy(model, dtype, device))
 
 
 def open_model(
@@ -290,11 +297,37 @@ def model_subject(
     options: OpenOptions,
     known: Sequence[str] = (),
 ) -> Subject:
-    """A model that Glasshead did not train, and notes that are known of it.
+    """A model that Glasshead did not train, and notes that are known of it. One whose own code cannot compute
+    with its halves in float32 is read as a copy in float32.
 
     Raises:
         InputError: as `open_subject`.
     """
+    make = partial(read_model, model, tokenizer, name, folder, known=known)
+    if options.dtype is not None or not has_halves(model):
+        return make(options)
+    try:
+        return make(options)
+    except (RuntimeError, InputError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        return make(replace(options, dtype=torch.float32))
+
+
+def has_halves(model: PreTrainedModel) -> bool:
+    """Whether some of the weights are in half precision."""
+    return any(tensor.dtype in HALVES for tensor in model.parameters())
+
+
+def read_model(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    name: str,
+    folder: Path | None,
+    options: OpenOptions,
+    known: Sequence[str],
+) -> Subject:
+    """`model_subject`, in the precision that the options name; with none halves are kept."""
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in class_name(model):
@@ -307,11 +340,15 @@ def model_subject(
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
-    halved = any(tensor.dtype in HALVES for tensor in model.parameters())
+    halved = has_halves(model)
+    kept = halved and options.dtype is None
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
-        notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
-    read = readable_copy(model, torch.float32 if halved else None)
+        how = f"computed in {finer} with the weights as they are" if kept else f"read in {finer}"
+        notes.append(f"the model is saved in {dtype_name(model.dtype)} and {how}")
+    read = readable_copy(model, torch.float32 if halved and not kept else None)
+    if kept:
+        keep_halves(read)
     asks = output_model(read, options.task) if options.classifies and not writer else None
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel

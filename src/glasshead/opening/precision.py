@@ -3,9 +3,9 @@
 import torch
 
 from glasshead.errors import ParameterError
+from glasshead.huggingface import HALVES
 from glasshead.registry import did_you_mean
 
-HALVES = (torch.float16, torch.bfloat16)
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
 

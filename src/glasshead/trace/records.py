@@ -160,7 +160,8 @@ class LayerRecord(Recorded):
                 f"no single linear map reads the heads of layer {self.layer} ({self.name}): use v instead of "
                 "projected_values, and say so"
             )
-        return upcast_half(self.v) @ upcast_half(self.projection)
+        values = upcast_half(self.v)
+        return values @ self.projection.to(values.dtype)
 
 
 class ForwardPass(Recorded):

@@ -1,0 +1,195 @@
+"""Weights in half precision, arithmetic in a finer one: every function widens the halves that it is given
+while it runs, and hands nothing coarse on.
+
+A model that keeps its halves predicts what its float32 copy does, at the memory of its halves. It is so while
+one of its modules runs; other models, and other threads, see nothing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
+
+HALVES = (torch.float16, torch.bfloat16)
+ARITHMETIC = "glasshead_arithmetic"
+"""Attribute of the modules of a model that keeps its halves: in which precision they compute."""
+
+LOOK_UPS = {"embedding", "embedding_bag"}
+"""What takes a few rows of a weight: these are widened, and not the weight."""
+AS_THEY_ARE = {
+    "__get__", "__set__", "__getitem__", "__setitem__", "__hash__", "__len__", "__repr__", "__deepcopy__",
+    "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "data_ptr",
+    "untyped_storage",
+    "is_contiguous", "is_floating_point", "is_complex", "is_inference", "get_device", "register_hook",
+    "view", "view_as", "reshape", "expand", "t", "transpose", "swapaxes", "permute", "movedim", "flatten",
+    "unflatten", "squeeze", "unsqueeze", "select", "narrow", "split", "chunk", "unbind", "index_select",
+    "to", "type", "float", "double", "detach", "contiguous", "clone", "cpu", "cuda",
+}  # fmt: skip
+"""What computes nothing, or is a part or a view of the halves, which the next function widens."""
+
+
+class WideArithmetic(TorchFunctionMode):
+    """In the block no function computes in halves, and halves say that they are of the wide type: models make
+    masks, and cast what they read, by the type of their weights.
+
+    What autograd keeps of a weight that needs no gradient is the half, and not its wide copy.
+    """
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name == "__get__":
+            value = func(*args, **kwargs)
+            return self.dtype if isinstance(value, torch.dtype) and value in HALVES else value
+        if name in LOOK_UPS:
+            return Widening(self.dtype).widen(func(*args, **kwargs))
+        widening = Widening(self.dtype)
+        own = args[:1] if name in AS_THEY_ARE or changes_its_tensor(name) else ()
+        args = (*own, *widening.widen(args[len(own) :]))
+        kwargs = {key: widening.widen(value) for key, value in kwargs.items()}
+        if not widening.halves or not torch.is_grad_enabled():
+            return func(*args, **kwargs)
+        with torch.autograd.graph.saved_tensors_hooks(widening.pack, unpack):
+            return func(*args, **kwargs)
+
+
+def changes_its_tensor(name: str) -> bool:
+    """Whether a function writes into its first tensor, as ``add_`` and ``__iadd__`` do."""
+    return (name.endswith("_") and not name.endswith("__")) or (
+        name.startswith("__i") and name != "__invert__"
+    )
+
+
+class Widening:
+    """The wide copies that one call is given, and the halves that they are of."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self.halves: dict[int, Tensor] = {}
+        """By the memory of their copies; those that need a gradient are none of these."""
+
+    def widen(self, value: Any) -> Any:
+        """A value, and all in its lists, with wide tensors in the place of halves."""
+        if isinstance(value, Tensor):
+            if value.dtype not in HALVES:
+                return value
+            wide = value.to(self.dtype)
+            if not value.requires_grad and wide.numel():
+                self.halves[wide.untyped_storage().data_ptr()] = value
+            return wide
+        if type(value) in (list, tuple):
+            return type(value)(map(self.widen, value))
+        return value
+
+    def pack(self, saved: Tensor) -> Any:
+        """What autograd is to keep: of a wide copy its half, and how the copy was looked at."""
+        half = self.halves.get(saved.untyped_storage().data_ptr()) if saved.numel() else None
+        if half is None:
+            return saved.detach()
+        return half, saved.dtype, saved.shape, saved.stride(), saved.storage_offset()
+
+
+def unpack(kept: Any) -> Tensor:
+    """The inverse of `Widening.pack`."""
+    if isinstance(kept, Tensor):
+        return kept
+    half, dtype, *view = kept
+    wide: Tensor = half.detach().to(dtype).as_strided(*view)
+    return wide
+
+
+class Entered(threading.local):
+    """The modules of this thread that run in wide arithmetic, innermost last, and the mode that each entered;
+    None where it was on already."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[nn.Module, WideArithmetic | None]] = []
+
+
+ENTERED = Entered()
+
+
+def enter_arithmetic(module: nn.Module, args: Any) -> None:
+    """Forward pre-hook: from here on this module computes in its precision."""
+    dtype = vars(module).get(ARITHMETIC)
+    if dtype is None:
+        return
+    around = next((own.dtype for _, own in reversed(ENTERED.stack) if own is not None), None)
+    mode = None if around == dtype else WideArithmetic(dtype)
+    if mode is not None:
+        mode.__enter__()
+    ENTERED.stack.append((module, mode))
+
+
+def leave_arithmetic(module: nn.Module, args: Any, output: Any) -> None:
+    """Forward hook: no longer, also after an exception."""
+    if ENTERED.stack and ENTERED.stack[-1][0] is module:
+        mode = ENTERED.stack.pop()[1]
+        if mode is not None:
+            mode.__exit__(None, None, None)
+
+
+def keep_halves(model: PreTrainedModel, dtype: torch.dtype = torch.float32) -> None:
+    """Let a model of our own compute in ``dtype``, whatever the type of its weights; no weight needs a
+    gradient from here on.
+
+    The model is changed, and not the weights that it shares with another: give an `isolated_copy`.
+    """
+    frozen: dict[int, nn.Parameter] = {}
+    for module in model.modules():
+        if ARITHMETIC not in vars(module) and not has_hooks_of_arithmetic(module):
+            for name, weight in module._parameters.items():
+                if weight is not None:
+                    own = frozen.setdefault(id(weight), nn.Parameter(weight.detach(), requires_grad=False))
+                    module._parameters[name] = own
+            # First in, last out: other modes of the module are within.
+            module.register_forward_pre_hook(enter_arithmetic, prepend=True)
+            module.register_forward_hook(leave_arithmetic, always_call=True)
+        setattr(module, ARITHMETIC, dtype)
+
+
+def has_hooks_of_arithmetic(module: nn.Module) -> bool:
+    """Whether a module kept its halves before `forget_halves`."""
+    return enter_arithmetic in module._forward_pre_hooks.values()
+
+
+def forget_halves(model: nn.Module) -> None:
+    """Let a model of our own compute in the precision of its weights."""
+    for module in model.modules():
+        vars(module).pop(ARITHMETIC, None)
+
+
+def kept_arithmetic(model: nn.Module) -> torch.dtype | None:
+    """In which precision a model computes that keeps its halves; None for any other."""
+    own = (vars(module).get(ARITHMETIC) for module in model.modules())
+    return next((dtype for dtype in own if dtype is not None), None)
+
+
+def arithmetic_of(model: PreTrainedModel) -> torch.dtype:
+    """In which precision a model computes."""
+    return kept_arithmetic(model) or model.dtype
+
+
+@contextmanager
+def in_arithmetic(model: nn.Module) -> Iterator[None]:
+    """What is computed with the weights of a model in the block is computed as the model does it."""
+    dtype = kept_arithmetic(model)
+    with nullcontext() if dtype is None else WideArithmetic(dtype) as mode:
+        ENTERED.stack.append((model, mode))
+        try:
+            yield
+        finally:
+            ENTERED.stack.pop()
