@@ -224,5 +224,5 @@ def test_an_audit_asks_about_right_and_wrong_choices():
         model, Dataset.from_list(rows), tokenizer=tokenizer, audits=["performance", "faithfulness"], draws=2
     )
     assert any("even chances" in note for note in card.facts["notes"])
-    (accuracy,) = [row for row in card.findings if (row.audit, row.statistic) == ("performance", "accuracy")]
-    assert accuracy.estimate > 0.9
+    rows = [row for row in card.findings if (row.audit, row.statistic) == ("performance", "accuracy")]
+    assert rows[0].estimate > 0.9

@@ -16,7 +16,7 @@ from transformers import (
     AutoModelForMultipleChoice,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -170,7 +170,7 @@ class ChoiceModel(TaskModel):
 
     @torch.no_grad()
     def scores(
-        self, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], seconds: Sequence[str]
+        self, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], seconds: Sequence[str]
     ) -> Float[Tensor, " pairs"]:
         """The scores of pairs, each computed once."""
         unique = list(dict.fromkeys(zip(texts, seconds, strict=True)))
@@ -199,7 +199,7 @@ def as_one_choice(inputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def choice_rows(model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen) -> tuple[Dataset, str]:
+def choice_rows(model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen) -> tuple[Dataset, str]:
     """Each row asked about one of its choices: the right one or, as often, another.
 
     Raises:
@@ -239,7 +239,7 @@ class ChoiceQuestions(Questions):
         return [one.text for one in rows], ["\n".join(map(one_line, own)) for own in seconds]
 
     def draw(
-        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
         """One choice of each row.
 
@@ -256,7 +256,7 @@ class Choices(ChoiceQuestions, Task):
     auto = AutoModelForMultipleChoice
     model = ChoiceClassifier
 
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ChoiceClassifier:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> ChoiceClassifier:
         """The model, asked about one choice."""
         return ChoiceClassifier(model)
 

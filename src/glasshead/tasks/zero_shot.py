@@ -13,7 +13,7 @@ from transformers import (
     AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
+    PreTrainedTokenizerBase,
     ZeroShotClassificationPipeline,
 )
 
@@ -120,12 +120,12 @@ class ZeroShot(ChoiceQuestions, Task):
         """No: a model of inference may be asked so, and says nothing about it."""
         return False
 
-    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> EntailmentModel:
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> EntailmentModel:
         """The model, asked about names."""
         return EntailmentModel(model)
 
     def printed(
-        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerBase, text: str
     ) -> tuple[Tensor, Tensor]:
         """The probabilities of some names."""
         names = ["short", "long", "about films"]
