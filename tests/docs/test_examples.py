@@ -93,6 +93,7 @@ SHELL = {
         ["audits/my-chooser/card.json"],
         ["predicted chosen, p(chosen) = ", "predicted another", "Report: audits/my-chooser"],
     ),
+    "similarity": ([], ["cat", "rating 0.60 for “first text”"]),
     "zero_shot": ([], ["predicted chosen, p(chosen) = ", "This review is about travel."]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
@@ -252,12 +253,13 @@ MAKERS = {
     "find_answers": "find_answers",
     "choices": "choices",
     "zero_shot": "zero_shot",
+    "similarity": "similarity",
     "write": "my_writer",
     "given_answer": "my_writer",
     "images": "make_digit",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""
-PRETRAINED = ("minilm", "adapters")
+PRETRAINED = ("minilm", "adapters", "similarity")
 """Examples that begin with an encoder that is trained already."""
 # A regular expression for what a Python example prints.
 PYTHON = {
@@ -362,6 +364,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "find_answers.py",
     "choices.py",
     "zero_shot.py",
+    "similarity.py",
     "use_signed_square.py",
 }
 

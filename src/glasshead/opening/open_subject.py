@@ -55,6 +55,12 @@ from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_asked
 from glasshead.opening.open_saved import also_reads, open_saved
+from glasshead.opening.open_sentence_transformer import (
+    follow_sentence_transformer,
+    is_sentence_transformer,
+    load_sentence_transformer,
+    parts_of_sentence_transformer,
+)
 from glasshead.opening.precision import dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
@@ -95,8 +101,8 @@ def open(
     """Open a model once, to explain and audit it as often as you like.
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
-    ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, or a model, with adapters (PEFT)
-    or without, which needs its ``tokenizer``; it stays as it is. ``labels`` renames classes, by name or by
+    ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, a ``SentenceTransformer``, or a
+    model, with adapters (PEFT) or without, which needs its ``tokenizer``; it stays as it is. ``labels`` renames classes, by name or by
     number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out:
     where it is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
     configuration does not say so: classification, regression or labels (each of them yes or no).
@@ -140,7 +146,7 @@ def open_subject(
         # It was opened to write, and is asked something else: its tokens are classes of no text.
         tokenizer, source = source.tokenizer, source.model.model
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
-    if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
+    if subject is source and options.classifies and not isinstance(subject.model, TaskModel):
         check_model(own_model(subject.model), True)  # it may have been opened for its attention alone
     if subject is source:
         subject = ask_otherwise(subject, options.task)
@@ -158,6 +164,8 @@ def subject_of(
     Raises:
         InputError: as `open_subject`.
     """
+    if options.classifies:
+        source = load_sentence_transformer(source)
     if isinstance(source, Run):
         return run_subject(source)
     if isinstance(source, (str, Path)):
@@ -172,6 +180,10 @@ def subject_of(
         trainer: Any = source
         source, tokenizer = trainer.model, tokenizer or trainer.processing_class
     follow: Callable[[Subject], Subject] | None = None
+    if options.classifies and is_sentence_transformer(source):
+        follow = partial(follow_sentence_transformer, source)
+        source, tokenizer = parts_of_sentence_transformer(source)
+        options = replace(options, classifies=False)
     if isinstance(source, Pipeline):
         pipeline, follow = source, partial(follow_pipeline, source)
         source, tokenizer = parts_of(pipeline)

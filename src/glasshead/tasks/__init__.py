@@ -5,6 +5,7 @@
 `Task`         questions to the models with a head of some kind                        task.py
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
+`SimilarityModel`  a model that gives texts vectors                                    similarity.py
 `ask_answer`   a language model, asked about an answer that is given                   answer_contrasts.py
                behind a prompt: answers.py; of an encoder–decoder: source_answers.py
 """
@@ -24,6 +25,7 @@ from glasshead.tasks.labels import (
 )
 from glasshead.tasks.outputs import OutputModel
 from glasshead.tasks.ratings import RatingModel, predicts_ratings
+from glasshead.tasks.similarity import SimilarityModel
 from glasshead.tasks.task import (
     QUESTIONS,
     Chosen,
@@ -55,6 +57,7 @@ __all__ = [
     "OutputModel",
     "Questions",
     "RatingModel",
+    "SimilarityModel",
     "Task",
     "as_choosing",
     "ask_answer",

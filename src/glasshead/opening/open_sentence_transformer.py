@@ -1,0 +1,100 @@
+"""A `SentenceTransformer`: its model, and the modules behind it that make a vector of what it gives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glasshead.data import encode
+from glasshead.errors import InputError
+from glasshead.huggingface import own_model
+from glasshead.opening.check_copy import are_close, tolerance_for
+from glasshead.opening.open_pipeline import LONGEST_SAMPLE
+from glasshead.tasks import SimilarityModel
+from glasshead.trace import Subject, eval_mode
+
+MODULES = "modules.json"
+"""What lies beside a saved `SentenceTransformer`."""
+SAMPLES = ("a text", "A Text with Capitals, 2 numbers!")
+
+
+def is_sentence_transformer(source: object) -> bool:
+    """Whether it is a `sentence_transformers.SentenceTransformer`, which is not imported for that."""
+    names = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(source).__mro__}
+    return ("sentence_transformers", "SentenceTransformer") in names
+
+
+def load_sentence_transformer(source: object) -> object:
+    """The `SentenceTransformer` of a folder that holds one, if the package is there; else the source."""
+    if not isinstance(source, str | Path) or not (Path(source) / MODULES).is_file():
+        return source
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        return source
+    return SentenceTransformer(str(source), device="cpu", local_files_only=True)
+
+
+class Pooled(nn.Module):
+    """What the modules of a `SentenceTransformer` behind its model make of the model's output."""
+
+    def __init__(self, modules: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.behind = nn.ModuleList(modules)
+
+    def forward(self, output: Any, mask: Int[Tensor, "b n"]) -> Float[Tensor, "b d"]:
+        features: dict[str, Any] = {"token_embeddings": output[0], "attention_mask": mask}
+        for module in self.behind:
+            features = module(features)
+        vectors: Tensor = features["sentence_embedding"]
+        return vectors
+
+
+def parts_of_sentence_transformer(source: Any) -> tuple[Any, Any]:
+    """The model of a `SentenceTransformer`, and its tokenizer.
+
+    Raises:
+        InputError: if it does not begin with a model of Transformers.
+    """
+    first: Any = next(iter(source), None)
+    if not hasattr(first, "auto_model"):
+        raise InputError(
+            f"the SentenceTransformer begins with {type(first).__name__}, and no model of Transformers: give "
+            "one that does"
+        )
+    return first.auto_model, source.tokenizer
+
+
+def follow_sentence_transformer(source: Any, subject: Subject) -> Subject:
+    """The subject, asked about similarity.
+
+    Raises:
+        InputError: if its vectors are others than those of the `SentenceTransformer`.
+    """
+    from sentence_transformers.util import SimilarityFunction
+
+    behind = Pooled(copy.deepcopy(list(source)[1:])).to(subject.model.device, subject.model.dtype).eval()
+    name = str(source.similarity_fn_name)
+    likeness = SimilarityFunction.to_similarity_pairwise_fn(name)
+    model = SimilarityModel(subject.model, behind, likeness, name)
+    texts, limit = list(SAMPLES), subject.tokenizer.model_max_length
+    if limit <= LONGEST_SAMPLE and source.max_seq_length == limit:
+        texts.append("a the " * limit)
+    for text in texts:
+        inputs = encode(subject.tokenizer, [text]).inputs(device=model.device)
+        with torch.no_grad(), eval_mode(source):
+            own = model.vectors(model.model(**inputs), inputs["attention_mask"])[0].float().cpu()
+            given = source.encode([text], convert_to_tensor=True, show_progress_bar=False)[0].float().cpu()
+        if own.shape != given.shape or not are_close(own, given, tolerance_for(own_model(model).dtype)):
+            raise InputError(
+                "the SentenceTransformer gives other vectors than its modules do when Glasshead calls them, "
+                "because of a prompt, a setting or its own code: build a plain one"
+            )
+    return replace(subject, model=model)
