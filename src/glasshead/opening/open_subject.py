@@ -16,35 +16,30 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from glasshead.data import keep_lengths_apart
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
     HALVES,
     IMAGE_CLASSIFIERS,
-    ModuleClassifier,
-    NextTokenClassifier,
     TaskModel,
     check_name,
     class_name,
     config_to_save,
     device_of,
     forget_halves,
-    is_answerer,
-    is_writer,
     isolated_copy,
     keep_halves,
     own_model,
-    positions_of,
     read_module,
     readable_copy,
     reads_images,
-    vocabulary_names,
 )
-from glasshead.models import REGRESSION, TextClassifier, is_regression
-from glasshead.opening.check_copy import check_copy, reads_padding
+from glasshead.models import REGRESSION, TextClassifier
+from glasshead.opening.asked_task import ask_otherwise, check_task, output_model
+from glasshead.opening.check_copy import check_copy
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
+from glasshead.opening.fit_tokenizer import fit_tokenizer, note_padding
 from glasshead.opening.merge_adapters import merge_adapters
 from glasshead.opening.open_cross_encoder import (
     follow_cross_encoder,
@@ -65,21 +60,20 @@ from glasshead.opening.precision import dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
-from glasshead.registry import did_you_mean
+from glasshead.opening.writers import (
+    encoder_of,
+    needs_decoder_inputs,
+    only_answers,
+    read_next_token,
+    writes,
+)
 from glasshead.spelling import spell
 from glasshead.tasks import (
     CLASSIFICATION,
-    LABELS,
     SINGLE_LABEL,
-    TASKS,
-    ZERO_SHOT,
     EntailmentModel,
-    LabelClassifier,
     OutputModel,
-    RatingModel,
     predicts_labels,
-    predicts_ratings,
-    questions_to,
     task_named,
     task_of,
 )
@@ -102,10 +96,11 @@ def open(
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, a ``SentenceTransformer``, or a
-    model, with adapters (PEFT) or without, which needs its ``tokenizer``; it stays as it is. ``labels`` renames classes, by name or by
-    number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out:
-    where it is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
-    configuration does not say so: classification, regression or labels (each of them yes or no).
+    model, with adapters (PEFT) or without, which needs its ``tokenizer``; it stays as it is. ``labels``
+    renames classes, by name or by number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is
+    where it is read (left out: where it is), ``dtype`` in which precision: float32 or float64. ``task`` is
+    what it is asked, where its configuration does not say so: classification, regression, labels (each of
+    them yes or no) or zero-shot (which name fits).
 
     Raises:
         InputError: as `open_subject`.
@@ -223,31 +218,6 @@ def is_trainer(source: object) -> bool:
     """Whether it is a `transformers.Trainer`, which is not imported for that."""
     is_called = any(kind.__name__ == "Trainer" for kind in type(source).__mro__)
     return is_called and hasattr(source, "processing_class") and hasattr(source, "model")
-
-
-def only_answers(model: PreTrainedModel) -> bool:
-    """Whether an encoder–decoder was opened to write one text for another."""
-    return isinstance(model, NextTokenClassifier) and bool(model.config.is_encoder_decoder)
-
-
-def needs_decoder_inputs(model: PreTrainedModel) -> bool:
-    """Whether a model cannot read a text without the beginning of another."""
-    if not getattr(model.config, "is_encoder_decoder", False):
-        return False
-    ids = torch.ones(1, 2, dtype=torch.long, device=model.device)
-    try:
-        with torch.no_grad():
-            isolated_copy(model)(input_ids=ids, attention_mask=torch.ones_like(ids))
-    except (ValueError, TypeError):
-        return True
-    return False
-
-
-def encoder_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The encoder of an encoder–decoder, with a configuration that says so."""
-    encoder = isolated_copy(model.get_encoder())
-    encoder.config.is_encoder_decoder = False
-    return encoder
 
 
 def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
@@ -382,127 +352,3 @@ def read_model(
         elif (task := task_named(options.task) or task_of(model)) is not None:
             read = task.wrap(read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
-
-
-def ask_otherwise(subject: Subject, task: str | None) -> Subject:
-    """An opened model that is asked something else than when it was opened."""
-    model = subject.model
-    kept = isinstance(model, TextClassifier | LabelClassifier) or questions_to(model) is not None
-    if task == LABELS and not kept:
-        return replace(subject, model=LabelClassifier(isolated_copy(model)))
-    if task == CLASSIFICATION and isinstance(model, LabelClassifier):
-        chooses = isolated_copy(model).model
-        vars(chooses.config)["problem_type"] = SINGLE_LABEL
-        return replace(subject, model=chooses)
-    asked = task_named(task)
-    if asked is not None and not isinstance(model, TaskModel | TextClassifier):
-        return replace(subject, model=asked.wrap(isolated_copy(model), subject.tokenizer))
-    return subject
-
-
-def check_task(subject: Subject, task: str | None) -> None:
-    """Raise InputError unless the model can be asked that."""
-    if task not in (None, *TASKS, ZERO_SHOT):
-        raise InputError(f"unknown task {task!r}: {did_you_mean(str(task), [*TASKS, ZERO_SHOT])}")
-    if task == ZERO_SHOT and not isinstance(subject.model, EntailmentModel):
-        raise InputError(
-            f"{subject.name} does not say whether a text entails another: leave {spell('task')} out"
-        )
-    if task == LABELS and not isinstance(subject.model, LabelClassifier):
-        raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
-    if task == REGRESSION and not is_regression(subject.model.config):
-        raise InputError(f"{subject.name} predicts no rating: leave {spell('task')} out")
-    if task == CLASSIFICATION and is_regression(subject.model.config):
-        raise InputError(f"{subject.name} has one output, a rating: leave {spell('task')} out")
-
-
-def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] | None:
-    """How a model is asked about one output at a time: about labels, or several ratings, by its configuration
-    unless a task is named; None: it is not. Those of Glasshead choose one class, or give one rating."""
-    if isinstance(model, TextClassifier) or task_of(model) is not None:
-        return None
-    if task == LABELS or (task is None and predicts_labels(model.config)):
-        return LabelClassifier
-    several = (model.config.num_labels or 0) > 1 and model.config.problem_type in (None, REGRESSION)
-    return RatingModel if several and (task == REGRESSION or predicts_ratings(model.config)) else None
-
-
-def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
-    """Let a tokenizer keep lengths apart if its model reads padding; what a person should know of that."""
-    if not reads_padding(model, tokenizer):
-        return ()
-    keep_lengths_apart(tokenizer)
-    return ("padding changes what this model predicts: a batch holds texts of one length",)
-
-
-def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
-    own = copy.deepcopy(tokenizer)
-    positions = positions_of(model)
-    if positions is not None and positions > 0:
-        own.model_max_length = min(own.model_max_length, positions)
-    if not isinstance(model, TextClassifier):
-        if not reads_token_types(model):
-            own.model_input_names = [name for name in own.model_input_names if name != "token_type_ids"]
-        set_padding(model, own)
-    return own
-
-
-def reads_token_types(model: PreTrainedModel) -> bool:
-    """Whether the model tells the two texts of a pair apart by types. GPT-2 would take them for words."""
-    if isinstance(model, ModuleClassifier) and model.names_types:
-        return True
-    config = model.config.get_text_config()
-    return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
-
-
-def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
-
-    Decoders look for the last token that is no padding, so padding must be a token that texts do not end
-    with.
-    """
-    if tokenizer.pad_token_id is None:
-        ends = tokenizer("a", verbose=False)["input_ids"][-1:]
-        special = [tokenizer.eos_token, tokenizer.unk_token, tokenizer.bos_token]
-        usable = [
-            token
-            for token in special
-            if token is not None and [tokenizer.convert_tokens_to_ids(token)] != ends
-        ]
-        tokenizer.pad_token = usable[0] if usable else tokenizer.convert_ids_to_tokens(0)
-    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
-    model.config.pad_token_id = tokenizer.pad_token_id
-
-
-def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
-    """Whether the model is one that writes from left to right or, with ``answers``, writes one text for
-    another."""
-    config = config_to_save(model)
-    return is_writer(config) or (answers and is_answerer(config))
-
-
-def read_next_token(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text (of an
-    encoder–decoder, the end that it kept before).
-
-    Raises:
-        InputError: if the tokenizer closes every text, so that nothing comes next.
-    """
-    if model.get_output_embeddings() is None:
-        raise InputError(f"{type(model).__name__} has no map onto its vocabulary: give a language model")
-    closed = {tokenizer.eos_token_id, tokenizer.sep_token_id}
-    ids = tokenizer("a", verbose=False)["input_ids"]
-    if not model.config.is_encoder_decoder and ids and ids[-1] in closed:
-        raise InputError(
-            f"the tokenizer of {type(model).__name__} ends every text with "
-            f"{tokenizer.convert_ids_to_tokens(ids[-1])}, behind which nothing is written: give one that "
-            "leaves texts open"
-        )
-    own = copy.deepcopy(tokenizer)
-    if not model.config.is_encoder_decoder:  # what comes next follows from the end of a text
-        own.truncation_side = "left"
-    names = vocabulary_names(own, model.config.get_text_config().vocab_size)
-    return NextTokenClassifier(isolated_copy(model), names), own

@@ -1,0 +1,66 @@
+"""A tokenizer that fits a model: it pads, and cuts texts to what the model reads."""
+
+from __future__ import annotations
+
+import copy
+
+from transformers import (
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from glasshead.data import keep_lengths_apart
+from glasshead.huggingface import (
+    ModuleClassifier,
+    positions_of,
+)
+from glasshead.models import TextClassifier
+from glasshead.opening.check_copy import reads_padding
+
+
+def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
+    """Let a tokenizer keep lengths apart if its model reads padding; what a person should know of that."""
+    if not reads_padding(model, tokenizer):
+        return ()
+    keep_lengths_apart(tokenizer)
+    return ("padding changes what this model predicts: a batch holds texts of one length",)
+
+
+def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+    """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
+    own = copy.deepcopy(tokenizer)
+    positions = positions_of(model)
+    if positions is not None and positions > 0:
+        own.model_max_length = min(own.model_max_length, positions)
+    if not isinstance(model, TextClassifier):
+        if not reads_token_types(model):
+            own.model_input_names = [name for name in own.model_input_names if name != "token_type_ids"]
+        set_padding(model, own)
+    return own
+
+
+def reads_token_types(model: PreTrainedModel) -> bool:
+    """Whether the model tells the two texts of a pair apart by types. GPT-2 would take them for words."""
+    if isinstance(model, ModuleClassifier) and model.names_types:
+        return True
+    config = model.config.get_text_config()
+    return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
+
+
+def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
+
+    Decoders look for the last token that is no padding, so padding must be a token that texts do not end
+    with.
+    """
+    if tokenizer.pad_token_id is None:
+        ends = tokenizer("a", verbose=False)["input_ids"][-1:]
+        special = [tokenizer.eos_token, tokenizer.unk_token, tokenizer.bos_token]
+        usable = [
+            token
+            for token in special
+            if token is not None and [tokenizer.convert_tokens_to_ids(token)] != ends
+        ]
+        tokenizer.pad_token = usable[0] if usable else tokenizer.convert_ids_to_tokens(0)
+    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+    model.config.pad_token_id = tokenizer.pad_token_id
