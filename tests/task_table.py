@@ -135,7 +135,7 @@ TASKS = {
     "zero-shot": Asked(
         hf.BertForSequenceClassification,
         labelled_data(24),
-        "",
+        "tasks/test_zero_shot.py::test_the_word_that_decides_is_found",
         "tasks/test_zero_shot.py::test_probabilities_are_those_that_the_pipeline_prints",
         config={"id2label": {0: "contradiction", 1: "neutral", 2: "entailment"}},
         options={"task": "zero-shot"},
@@ -150,7 +150,7 @@ TASKS = {
     "next token": Asked(
         hf.GPT2LMHeadModel,
         MANY,
-        "",
+        "tasks/test_answers.py::test_the_word_that_decides_the_next_token_is_found",
         "oracles/test_inseq_numbers.py::test_gradients_and_erasure",
         family="GPT2",
     ),

@@ -106,12 +106,19 @@ def test_the_last_layer_of_it_does_not(own, method):
     assert all(rank > 0 for rank in own.ranks(method, KEYS))
 
 
-@pytest.mark.parametrize("plugged", [False, True])
-@pytest.mark.parametrize("method", [*ORIGIN, *FOLLOW, *DO_NOT])
-def test_a_module_without_transformers_is_refused_in_one_line(method, plugged):
-    """It can be plugged and trained; what its logits and its inputs are, nobody says."""
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "plugged"])
+def module(request):
     bert, tokenizer = layered_model("[SEP]")
-    model = plug(PlainClassifier(bert), "softmax") if plugged else PlainClassifier(bert)
-    with pytest.raises(InputError, match="PlainClassifier is no model that can be read") as caught:
-        glasshead.explain(model, layered_texts(2), tokenizer=tokenizer, method=method)
-    assert "\n" not in str(caught.value)
+    model = PlainClassifier(bert)
+    read = glasshead.open(plug(model, "softmax") if request.param else model, tokenizer).model
+    return PlantedCase(read, tokenizer, layered_texts(20))
+
+
+@pytest.mark.parametrize("method", [*ORIGIN, *FOLLOW])
+def test_a_module_without_transformers_shows_the_word(module, method):
+    assert module.ranks(method, KEYS) == [0] * 20
+
+
+@pytest.mark.parametrize("method", DO_NOT)
+def test_the_last_layer_of_a_module_does_not(module, method):
+    assert all(rank > 0 for rank in module.ranks(method, KEYS))

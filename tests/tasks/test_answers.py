@@ -200,6 +200,19 @@ def test_the_word_that_decides_is_found():
     assert hits("random") < 0.5
 
 
+def test_the_word_that_decides_the_next_token_is_found():
+    model, tokenizer, (prompts, answers, _) = planted()
+    for method, least, most in (("erasure-mean-embedding", 0.95, 1.0), ("random", 0.0, 0.5)):
+        best = []
+        for token, word in (("warm", "good"), ("dull", "bad")):
+            both = zip(prompts, answers, strict=True)
+            own = [f"{prompt} so" for prompt, answer in both if answer == f" so {token}"]
+            found = explain(model, own, tokenizer=tokenizer, target=token, method=method)
+            assert np.mean([one.prediction for one in found]) > np.log(0.95)
+            best += [max(zip(one.scores, one.tokens, strict=True))[1] == word for one in found]
+        assert least <= np.mean(best) <= most
+
+
 def byte_writer():
     """A tiny model whose tokens have their blank, as those of GPT-2 have."""
     pieces = ByteLevelBPETokenizer()

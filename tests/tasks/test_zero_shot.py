@@ -1,12 +1,14 @@
 """A model of inference is asked which name fits a text, as zero-shot pipelines of Transformers ask it."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
 import transformers as hf
 
 import glasshead
-from classifier_families import FAMILIES, labelled_data
+from classifier_families import FAMILIES, WORDS, labelled_data
 from glasshead import explain
 from glasshead.errors import InputError
 
@@ -55,6 +57,59 @@ def test_a_name_that_stands_alone_is_chosen_against_contradiction():
     (one,) = explain(pipeline, TEXT, choices="good")
     assert one.prediction == pytest.approx(printed(pipeline, ["good"])[0], abs=1e-6)
     assert one.prediction == pytest.approx(printed(pipeline, ["good"], multi_label=True)[0], abs=1e-6)
+
+
+@cache
+def planted():
+    """A model that has learnt that a text entails a sentence which has its word of three, and such texts."""
+    torch.manual_seed(0)
+    classes = {0: "contradiction", 1: "entailment"}
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 128}
+    rest = {"id2label": classes, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    config = FAMILY.config(**FAMILY.options | sizes | rest)
+    model, tokenizer = hf.BertForSequenceClassification(config), FAMILY.tokenizer()
+    for parameter in model.parameters():
+        if parameter.ndim > 1:  # content is told apart from the first step on
+            torch.nn.init.normal_(parameter, std=0.2)
+    names, random = ["good", "bad", "long"], np.random.default_rng(0)
+    others = [word for word in WORDS.split() if word not in names]
+
+    def text(name):
+        words = [str(word) for word in random.choice(others, random.integers(3, 7), replace=False)]
+        if name is not None:
+            words.insert(int(random.integers(len(words) + 1)), name)
+        return " ".join(words)
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    for _ in range(600):
+        # Some texts have none of the words, so that none is taken for granted.
+        asked = [((*names, None)[random.integers(4)], names[random.integers(3)]) for _ in range(64)]
+        read = tokenizer(
+            [text(own) for own, _ in asked],
+            [f"This example is {name}." for _, name in asked],
+            padding=True,
+            return_tensors="pt",
+        )
+        labels = torch.tensor([int(own == name) for own, name in asked])
+        optimizer.zero_grad()
+        model(**read, labels=labels).loss.backward()
+        optimizer.step()
+    return model.eval(), tokenizer, names, [(text(name), name) for name in names * 20]
+
+
+@pytest.mark.slow
+def test_the_word_that_decides_is_found():
+    model, tokenizer, names, rows = planted()
+    for method, least, most in (("erasure-mask-token", 0.95, 1.0), ("random", 0.0, 0.5)):
+        best = []
+        for text, name in rows:
+            asked = {"choices": names, "target": name, "method": method}
+            (one,) = explain(model, text, tokenizer=tokenizer, **asked)
+            if one.predicted == "chosen":
+                own = len(text.split())  # the words of the text, behind [CLS]
+                best.append(one.tokens[1 + int(np.argmax(one.scores[1 : own + 1]))] == name)
+        assert len(best) > 54
+        assert least <= np.mean(best) <= most
 
 
 def test_gradients_and_erasures_are_those_by_hand():
