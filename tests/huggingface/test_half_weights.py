@@ -267,6 +267,28 @@ def test_an_error_ends_the_arithmetic():
     assert F.linear(weight, weight).dtype == torch.bfloat16
 
 
+def test_an_interrupt_ends_the_arithmetic():
+    subject = open_subject(halved(FAMILIES["Bert"].build), word_tokenizer())
+    before = glasshead.explain(subject, "a warm film", method="gradient")
+    handles = []
+
+    def interrupt(module, args):
+        raise KeyboardInterrupt
+
+    for module in subject.model.modules():
+        if isinstance(module, torch.nn.LayerNorm):
+            handles.append(module.register_forward_pre_hook(interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        glasshead.explain(subject, "a warm film", method="gradient")
+    weight = torch.ones(2, 2, dtype=torch.bfloat16)
+    assert weight.dtype == torch.bfloat16
+    assert F.linear(weight, weight).dtype == torch.bfloat16
+    for handle in handles:
+        handle.remove()
+    after = glasshead.explain(subject, "a warm film", method="gradient")
+    assert after[0].scores == pytest.approx(before[0].scores, abs=1e-6)
+
+
 def test_a_model_whose_code_cannot_is_read_as_a_copy():
     tokenizer = word_tokenizer()
     model = halved(FAMILIES["Bert"].build)

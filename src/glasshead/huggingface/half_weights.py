@@ -7,7 +7,6 @@ one of its modules runs; other models, and other threads, see nothing of it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -16,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
+
+from glasshead.torch_modes import ENTERED
 
 HALVES = (torch.float16, torch.bfloat16)
 ARITHMETIC = "glasshead_arithmetic"
@@ -111,23 +112,13 @@ def unpack(kept: Any) -> Tensor:
     return wide
 
 
-class Entered(threading.local):
-    """The modules of this thread that run in wide arithmetic, innermost last, and the mode that each entered;
-    None where it was on already."""
-
-    def __init__(self) -> None:
-        self.stack: list[tuple[nn.Module, WideArithmetic | None]] = []
-
-
-ENTERED = Entered()
-
-
 def enter_arithmetic(module: nn.Module, args: Any) -> None:
     """Forward pre-hook: from here on this module computes in its precision."""
     dtype = vars(module).get(ARITHMETIC)
     if dtype is None:
         return
-    around = next((own.dtype for _, own in reversed(ENTERED.stack) if own is not None), None)
+    modes = (own for _, own in reversed(ENTERED.stack) if isinstance(own, WideArithmetic))
+    around = next((own.dtype for own in modes), None)
     mode = None if around == dtype else WideArithmetic(dtype)
     if mode is not None:
         mode.__enter__()
@@ -189,7 +180,9 @@ def in_arithmetic(model: nn.Module) -> Iterator[None]:
     dtype = kept_arithmetic(model)
     with nullcontext() if dtype is None else WideArithmetic(dtype) as mode:
         ENTERED.stack.append((model, mode))
+        depth = len(ENTERED.stack)
         try:
             yield
         finally:
+            ENTERED.leave(depth)
             ENTERED.stack.pop()
