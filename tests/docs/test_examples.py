@@ -91,7 +91,7 @@ SHELL = {
     ),
     "choices": (
         ["audits/my-chooser/card.json"],
-        ["predicted chosen, p(chosen) = ", "predicted another", "Report: audits/my-chooser"],
+        ["predicted chosen, p(chosen) = ", "predicted the strongest other", "Report: audits/my-chooser"],
     ),
     "similarity": ([], ["cat", "rating 0.60 for “first text”"]),
     "zero_shot": ([], ["predicted chosen, p(chosen) = ", "This review is about travel."]),

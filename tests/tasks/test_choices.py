@@ -84,7 +84,8 @@ def test_probabilities_are_those_of_the_model(family):
     found = explain(model, QUESTION, choices=CHOICES, tokenizer=tokenizer, method="gradient")
     np.testing.assert_allclose([one.prediction for one in found], expected, atol=1e-5)
     assert [one.predicted for one in found] == [
-        "chosen" if number == int(expected.argmax()) else "another" for number in range(len(CHOICES))
+        "chosen" if number == int(expected.argmax()) else "the strongest other"
+        for number in range(len(CHOICES))
     ]
     assert [one.text for one in found] == [f"{QUESTION}\n{choice}" for choice in CHOICES]
 
@@ -163,6 +164,7 @@ def test_lines_of_a_second_text_are_choices():
         ({}, "choices"),
         ({"choices": ["one"]}, "two or more"),
         ({"choices": ["one", "one"]}, "each text once"),
+        ({"choices": ["one", " "]}, "empty text"),
         ({"choices": CHOICES, "target": "no such"}, "no such"),
         ({"choices": CHOICES, "template": "a {}"}, "template"),
         ({"template": "a {}"}, "choices"),
@@ -188,7 +190,7 @@ FORMATS = {
     "texts with letters": {"question": "q", "choices": {"text": ["a b", "c"], "label": ["1", "2"]},
                            "answerKey": "2"},
     "the answer itself": {"question": "q", "choices": ["a b", "c"], "answer": "c"},
-    "numbered columns": {"premise": "q", "choice1": "a b", "choice2": "c", "label": 1},
+    "numbered columns": {"goal": "q", "sol1": "a b", "sol2": "c", "label": 1},
     "numbers from nought": {"sent1": "q", "ending0": "a b", "ending1": "c", "label": "1"},
 }  # fmt: skip
 
@@ -201,6 +203,30 @@ def test_data_as_they_are_published(name, tmp_path):
     assert (row.text, row.seconds, row.right) == ("q", ("a b", "c"), 1)
 
 
+def test_a_premise_is_a_passage():
+    row = {
+        "premise": "it rained",
+        "choice1": "wet",
+        "choice2": "dry",
+        "question": "effect",
+        "idx": 3,
+        "label": 0,
+    }
+    (read,) = read_offered(Dataset.from_list([row]), "all", LoadOptions())
+    assert (read.text, read.seconds, read.right) == ("it rained", ("effect wet", "effect dry"), 0)
+
+
+def test_scores_are_the_same_beside_texts_with_more_choices():
+    model, tokenizer = chooser()
+    few, many = "good\nbad", "good\nbad\nplot\nfilm\nnot dull"
+    for method in ("attn-lrp", "gradient-attention-signed", "gradient"):
+        asked = {"tokenizer": tokenizer, "method": method}
+        together = explain(model, [QUESTION, QUESTION], pairs=[few, many], **asked)
+        alone = explain(model, QUESTION, pairs=few, **asked)
+        for one, other in zip(together[:2], alone, strict=True):
+            np.testing.assert_allclose(one.scores, other.scores, rtol=1e-3, atol=1e-6)
+
+
 def test_a_passage_is_read_before_its_question():
     row = {"article": "long", "question": "who", "options": ["he", "she"], "answer": "A"}
     (read,) = read_offered(Dataset.from_list([row]), "all", LoadOptions())
@@ -209,13 +235,24 @@ def test_a_passage_is_read_before_its_question():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"label": 5}, "right choice"), ({"choices": ["a"]}, "two or more"), ({"question": 3}, "no text")],
+    [
+        ({"label": 5}, "right choice"),
+        ({"choices": ["2", "b", "c"], "label": "2"}, "number of another"),
+        ({"choices": ["a"]}, "two or more"),
+        ({"question": 3}, "no text"),
+    ],
 )
 def test_rows_that_ask_nothing_are_named(change, message, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"question": "q", "choices": ["a", "b"], "label": 0} | change) + "\n")
     with pytest.raises(InputError, match=f"row 1.*{message}"):
         read_offered(file, "all", LoadOptions())
+
+
+def test_numbers_that_count_from_1_are_named():
+    rows = [{"question": "q", "option1": "a", "option2": "b", "answer": number} for number in "1221"]
+    with pytest.raises(InputError, match="numbered from 1"):
+        read_offered(Dataset.from_list(rows), "all", LoadOptions())
 
 
 def test_an_audit_asks_about_right_and_wrong_choices():

@@ -138,7 +138,10 @@ def test_an_audit_takes_the_classes_of_the_data_for_names():
     card = glasshead.audit(
         model, labelled_data(24), tokenizer=tokenizer, task="zero-shot", audits=["agreement"], draws=2
     )
-    assert any("even chances" in note for note in card.facts["notes"])
+    assert any("This example is {}." in note for note in card.facts["notes"])
+    numbered = [{"text": row["text"], "label": row["label"]} for row in labelled_data(8)]
+    with pytest.raises(InputError, match="names nothing"):
+        glasshead.audit(model, numbered, tokenizer=tokenizer, task="zero-shot", audits=["agreement"])
     opened = glasshead.open(zero_shot())
     assert glasshead.audit(opened, labelled_data(24), audits=["performance"], draws=2).findings
 
@@ -150,6 +153,7 @@ def test_an_audit_takes_the_classes_of_the_data_for_names():
         ({"choices": NAMES, "template": "no place"}, "one place"),
         ({"choices": NAMES, "pairs": "more"}, "second texts already"),
         ({"choices": NAMES, "target": "other"}, "other"),
+        ({"choices": "good, dull plot"}, "comma"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked, message):

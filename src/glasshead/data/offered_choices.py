@@ -17,9 +17,9 @@ from glasshead.spelling import spell
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-PASSAGES = ("context", "article", "passage")
+PASSAGES = ("context", "article", "passage", "premise")
 """Columns of a text that a question is about."""
-QUESTIONS = ("question", "sent1", "premise", "goal", "ctx", "text")
+QUESTIONS = ("question", "sent1", "goal", "ctx", "text")
 """Columns of questions, or of beginnings that are gone on with."""
 BEGINNINGS = ("sent2",)
 """Columns of words with which every choice begins."""
@@ -71,6 +71,7 @@ def read_offered(
         )
     behind = (*(QUESTIONS if text in PASSAGES else ()), *BEGINNINGS)
     beginnings = [name for name in behind if name in columns.values and name != text]
+    check_numbers(columns, right, lists[0] if lists else None, len(numbered))
     found = []
     for place in range(len(columns.values[text])):
         where = f"{columns.source} row {place + 1}"
@@ -108,16 +109,40 @@ def listed_choices(offered: Any, where: str) -> tuple[list[str], list[str]]:
     return list(offered), [str(name) for name in names] if names is not None else letters
 
 
+def check_numbers(columns: Columns, right: str, lists: str | None, numbered: int) -> None:
+    """Raise InputError where the numbers of right choices count from 1."""
+    numbers = [int(cell) for cell in columns.values[right] if is_number(cell)]
+    sizes = [numbered] if lists is None else [len(cell or ()) for cell in columns.values[lists]]
+    names = any(isinstance(cell, Mapping) for cell in columns.values[lists]) if lists else False
+    if numbers and not names and 0 not in numbers and max(numbers) == max(sizes):
+        raise InputError(
+            f"{columns.source}: the right choices are numbered from 1 ({right!r}), and Glasshead counts from "
+            "0: subtract 1"
+        )
+
+
+def is_number(right: Any) -> bool:
+    """Whether a cell is the number of a choice, or the digits of one."""
+    return type(right) is int or (isinstance(right, str) and right.isdecimal())
+
+
 def number_of_right(right: Any, texts: Sequence[str], letters: Sequence[str], where: str) -> int:
     """The number of the right choice, by its name, as it is written, or by its number from 0.
 
     Raises:
-        InputError: if it is none of them.
+        InputError: if it is none of them, or one that is called as another is numbered.
     """
-    for names in (letters, texts):
-        if right in names:
-            return names.index(right)
-    is_number = isinstance(right, int) or (isinstance(right, str) and right.isdecimal())
-    if is_number and 0 <= int(right) < len(texts):
-        return int(right)
-    raise InputError(f"{where}: the right choice is {right!r}, which is none of {', '.join(texts)[:80]}")
+    if right in letters:
+        return letters.index(right)
+    found = {texts.index(right)} if right in texts else set()
+    if is_number(right) and int(right) < len(texts):
+        found.add(int(right))
+    if len(found) > 1:
+        raise InputError(
+            f"{where}: the right choice is {right!r}, which is a choice and the number of another: name it by "
+            "its letter"
+        )
+    if not found:
+        known = ", ".join(texts)[:80]
+        raise InputError(f"{where}: the right choice is {right!r}, which is none of {known}")
+    return found.pop()

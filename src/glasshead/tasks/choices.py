@@ -29,7 +29,10 @@ from glasshead.tasks.task import QUESTIONS, Chosen, Questions, Task, question_ro
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-ANOTHER, CHOSEN = "another", "chosen"
+STRONGEST, CHOSEN = "the strongest other", "chosen"
+WIDTH = 63
+"""Scores of so many others at least are given, so that no explanation depends on the choices of other texts
+in a batch."""
 NEVER = 40.0
 """So far below the strongest choice is a score that stands for none: e^-40 is nothing beside 1."""
 OTHERS = "other choices"
@@ -50,8 +53,8 @@ class ChoiceModel(TaskModel):
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model)
-        self.config.id2label = {0: ANOTHER, 1: CHOSEN}
-        self.config.label2id = {ANOTHER: 0, CHOSEN: 1}
+        self.config.id2label = {0: STRONGEST, 1: CHOSEN}
+        self.config.label2id = {STRONGEST: 0, CHOSEN: 1}
         self.config.problem_type = "single_label_classification"
 
     def rebuild(self, config: PreTrainedConfig) -> ChoiceModel:
@@ -114,7 +117,9 @@ class ChoiceModel(TaskModel):
             choices = [line.strip() for line in inputs.pairs[row].splitlines() if line.strip()]
         if choices is None:
             raise ParameterError("choices", "names what this model chooses between: give each text")
-        if not all(choices) or len(set(choices)) < max(len(choices), 1):
+        if not choices or not all(choice.strip() for choice in choices):
+            raise ParameterError("choices", "is empty, or has an empty text: give the texts to choose from")
+        if len(set(choices)) < len(choices):
             raise ParameterError("choices", f"names each text once, unlike {', '.join(choices)[:60]!r}")
         return choices, self.seconds(inputs, choices, row)
 
@@ -157,7 +162,7 @@ class ChoiceModel(TaskModel):
         rows = [row for row, own in enumerate(others) for _ in own]
         seconds = [second for own in others for second in own]
         scores = self.scores(inputs.tokenizer, [inputs.texts[row] for row in rows], seconds)
-        given = torch.full((len(others), max(map(len, others))), -torch.inf, dtype=scores.dtype)
+        given = torch.full((len(others), max(WIDTH, *map(len, others))), -torch.inf, dtype=scores.dtype)
         columns = [column for own in others for column in range(len(own))]
         given[rows, columns] = scores
         given = given.sort(dim=1, descending=True).values

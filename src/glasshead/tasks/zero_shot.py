@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,15 +23,18 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import Inputs, TaskModel, class_name, class_names
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
-from glasshead.tasks.choices import ChoiceModel, ChoiceQuestions
-from glasshead.tasks.task import QUESTIONS, Task
+from glasshead.tasks.choices import CHOSEN, ChoiceModel, ChoiceQuestions
+from glasshead.tasks.task import QUESTIONS, Chosen, Task
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 ZERO_SHOT = "zero-shot"
+CONTRADICTED = "contradicted"
 ENTAILS = "entail"
 """How the name of the class begins, in any case."""
+NAMELESS = re.compile(r"(LABEL_)?\d+(\.0+)?")
+"""Classes that nobody named."""
 TEMPLATE = "This example is {}."
 """The second text of a pair with a name in it, as in pipelines of Transformers."""
 
@@ -72,6 +76,10 @@ class EntailmentModel(ChoiceModel):
         """The logits of contradiction and entailment."""
         return torch.stack([output.logits[:, self.contradicts], output.logits[:, self.entails]], dim=1)
 
+    def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
+        """As of choices; a name that stands alone is contradicted, or chosen."""
+        return super().answers(encoded, row) if encoded.given is not None else (CONTRADICTED, CHOSEN)
+
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
         """About the first line of second texts, which are as data have them: in no template."""
         return super().ask_usual(inputs._replace(template="{}"), classes)
@@ -84,6 +92,8 @@ class EntailmentModel(ChoiceModel):
         """
         if inputs.pairs is not None and inputs.choices is not None:
             raise InputError(f"the names are second texts already: leave {spell('pairs')} out")
+        if len(choices) == 1 and "," in choices[0]:
+            raise ParameterError("choices", f"is one name with a comma, {choices[0][:60]!r}: give a list")
         template = TEMPLATE if inputs.template is None else inputs.template
         if template.count("{}") != 1:
             raise ParameterError("template", f"has one place {{}} for a name, unlike {template[:60]!r}")
@@ -146,6 +156,11 @@ class ZeroShot(ChoiceQuestions, Task):
         """
         rows = read_split(source, split, options)
         names = rows.features["label"].names
+        if unnamed := [name for name in names if NAMELESS.fullmatch(name)]:
+            raise InputError(
+                f"the data call a class {unnamed[0]!r}, which names nothing that a text could fit: give data "
+                "with names for labels"
+            )
         if "text_pair" in rows.column_names:
             raise InputError("names are the second texts here, and these data have others")
         seconds = tuple(TEMPLATE.replace("{}", name) for name in names)
@@ -153,6 +168,17 @@ class ZeroShot(ChoiceQuestions, Task):
             OfferedChoices(text, seconds, label)
             for text, label in zip(rows["text"][:], rows["label"][:], strict=True)
         ]
+
+    def draw(
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
+    ) -> tuple[Dataset, str]:
+        """One name for each text; the sentence says in which template.
+
+        Raises:
+            InputError: if no row has a word that is read.
+        """
+        rows, note = super().draw(model, tokenizer, chosen)
+        return rows, f"{note}; a name is read in the sentence {TEMPLATE!r}"
 
 
 QUESTIONS.register(ZERO_SHOT)(ZeroShot())
