@@ -237,7 +237,7 @@ def test_a_passage_is_read_before_its_question():
     ("change", "message"),
     [
         ({"label": 5}, "right choice"),
-        ({"choices": ["2", "b", "c"], "label": "2"}, "number of another"),
+        ({"choices": ["2", "b", "c"], "label": "2"}, "the number of another"),
         ({"choices": ["a"]}, "two or more"),
         ({"question": 3}, "no text"),
     ],

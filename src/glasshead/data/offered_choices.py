@@ -139,8 +139,8 @@ def number_of_right(right: Any, texts: Sequence[str], letters: Sequence[str], wh
         found.add(int(right))
     if len(found) > 1:
         raise InputError(
-            f"{where}: the right choice is {right!r}, which is a choice and the number of another: name it by "
-            "its letter"
+            f"{where}: the right choice is {right!r}, which is one of them and the number of another: name "
+            "it by its letter"
         )
     if not found:
         known = ", ".join(texts)[:80]
