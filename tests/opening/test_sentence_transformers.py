@@ -123,6 +123,13 @@ def test_what_cannot_be_asked_is_refused(asked, message, encoder):
         glasshead.explain(encoder(), FIRST, **asked)
 
 
+def test_one_in_halves_is_computed_in_float32(encoder):
+    own = encoder(dense=True)
+    halves = own.bfloat16()
+    (one, _) = glasshead.explain(halves, FIRST, pairs=SECOND, method="gradient")
+    assert one.prediction == pytest.approx(similarity(own.float()), abs=1e-4)
+
+
 def test_a_prompt_is_noticed(encoder):
     own = encoder(prompts={"query": "the film is "}, default_prompt_name="query")
     with pytest.raises(InputError, match="because of a prompt"):

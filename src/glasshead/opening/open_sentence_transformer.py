@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.huggingface import own_model
+from glasshead.huggingface import arithmetic_of, own_model
 from glasshead.opening.check_copy import are_close, tolerance_for
 from glasshead.opening.open_pipeline import LONGEST_SAMPLE
 from glasshead.tasks import SimilarityModel
@@ -80,7 +80,9 @@ def follow_sentence_transformer(source: Any, subject: Subject) -> Subject:
     """
     from sentence_transformers.util import SimilarityFunction
 
-    behind = Pooled(copy.deepcopy(list(source)[1:])).to(subject.model.device, subject.model.dtype).eval()
+    behind = (
+        Pooled(copy.deepcopy(list(source)[1:])).to(subject.model.device, arithmetic_of(subject.model)).eval()
+    )
     name = str(source.similarity_fn_name)
     likeness = SimilarityFunction.to_similarity_pairwise_fn(name)
     model = SimilarityModel(subject.model, behind, likeness, name)

@@ -71,17 +71,18 @@ def as_answer(
         drawing=Drawing(**to_json_values(drawing)),
         remarks=[
             *(remark for remark in attributions.remarks if remark != attributions[0].caveat),
-            *other_words(attributions),
+            *others_asked(attributions, opened),
         ],
         python=python,
     )
 
 
-def other_words(attributions: Attributions) -> Iterator[str]:
-    """What else a text was asked about, where no word was named."""
+def others_asked(attributions: Attributions, opened: OpenedModel) -> Iterator[str]:
+    """What else a text was asked about, where nothing was named."""
     if len(attributions) > 1:
-        words = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
-        yield f"It was asked about {words}, and the first is shown: name one to ask about that."
+        each = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
+        hint = ": name a word to ask about that" if opened.asks_words else ""
+        yield f"It was asked about {each}, and the first is shown{hint}."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:

@@ -84,6 +84,11 @@ class ChoiceModel(TaskModel):
         return as_asked(output, torch.cat([given[:, :1], score[:, None], given[:, 1:]], dim=1))
 
     @property
+    def target_names(self) -> list[str]:
+        """None: each question has choices of its own."""
+        return []
+
+    @property
     def usual(self) -> str:
         """Each of them."""
         return "each choice"
