@@ -94,15 +94,17 @@ def try_module(classifier: ModuleClassifier) -> tuple[Tensor, list[str]]:
                 f"{type(classifier.module).__name__} fails on two texts of four tokens "
                 f"({one_line(error)[:MOST_REASON]}): check that it runs without Glasshead"
             ) from error
-    # Modules that share one table are one.
-    return output.logits, list(dict.fromkeys(tables.values()))
+    return output.logits, list(tables.values())
 
 
 @contextmanager
 def watch_lookups(module: nn.Module, ids: Tensor) -> Iterator[dict[int, str]]:
-    """By the weights of each table that is given these ids in the block, the path of its module."""
+    """By the weights of each table that is given these ids in the block, the path of its module; modules that
+    share their weights are one table."""
     tables: dict[int, str] = {}
-    paths = {part: path for path, part in module.named_modules() if isinstance(part, nn.Embedding)}
+    paths: dict[nn.Module, str] = {
+        part: path for path, part in module.named_modules() if isinstance(part, nn.Embedding)
+    }
 
     def hook(part: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         given = args[0] if args else named.get("input")
