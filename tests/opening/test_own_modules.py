@@ -1,5 +1,6 @@
 """Modules of one's own, around a Transformers model or without one, and models without attention."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -64,6 +65,30 @@ class Recurrent(nn.Module):
     def forward(self, input_ids, attention_mask):
         states, _ = self.layer(self.words(input_ids))
         return self.head(states[torch.arange(len(states)), attention_mask.sum(dim=1) - 1])
+
+
+class Characters(nn.Module):
+    """A small table of letters, and a larger one of positions; torch's encoder with its usual settings."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = nn.Embedding(200, 16)
+        self.letters = nn.Embedding(60, 16)
+        layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2)
+        self.question = nn.Parameter(torch.randn(16))
+        self.gain = nn.Parameter(torch.ones(16))
+        self.head = nn.Linear(16, 3)
+
+    def states(self, input_ids, attention_mask):
+        places = torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
+        vectors = self.letters(input_ids) + self.places(places)
+        return self.layers(vectors, src_key_padding_mask=attention_mask == 0)
+
+    def forward(self, input_ids, attention_mask):
+        states = self.states(input_ids, attention_mask)
+        scores = (states @ self.question).masked_fill(attention_mask == 0, float("-inf"))
+        return self.head(self.gain * (scores.softmax(dim=-1)[:, None] @ states)[:, 0])
 
 
 def mean_pooled(kind=MeanPooled, classes=3):
@@ -187,12 +212,113 @@ def test_modules_that_cannot_be_read():
     for module, says in (
         (Positional(), "forward of Positional takes no input_ids: let it take"),
         (Words(), "forward of Words gives no logits for each class"),
-        (Broken(), "Broken fails on four tokens .*no such thing"),
+        (Broken(), "Broken fails on two texts of four tokens .*no such thing"),
     ):
         with pytest.raises(InputError, match=says):
             glasshead.open(module, TOKENIZER)
     with pytest.raises(InputError, match="MeanPooled needs its tokenizer"):
         glasshead.open(mean_pooled())
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_a_module_must_give_a_row_for_a_single_text(classes):
+    class Squeezed(MeanPooled):
+        def forward(self, input_ids, attention_mask):
+            return self.logits(input_ids, attention_mask).squeeze()
+
+    says = r"forward of Squeezed gives no row of logits for each text .* also for a single text"
+    with pytest.raises(InputError, match=says):
+        glasshead.open(mean_pooled(Squeezed, classes), TOKENIZER)
+
+
+def test_probabilities_are_not_taken_for_logits():
+    class Softmax(MeanPooled):
+        def forward(self, input_ids, attention_mask):
+            return self.logits(input_ids, attention_mask).softmax(dim=-1)
+
+    class LogSoftmax(MeanPooled):
+        def forward(self, input_ids, attention_mask):
+            return self.logits(input_ids, attention_mask).log_softmax(dim=-1)
+
+    for module in (mean_pooled(Softmax), mean_pooled(Softmax).bfloat16()):
+        with pytest.raises(
+            InputError, match="forward of Softmax gives probabilities: let it return the logits"
+        ):
+            glasshead.open(module, TOKENIZER)
+    (own,) = glasshead.explain(mean_pooled(LogSoftmax), TEXTS[0], tokenizer=TOKENIZER, target=1)
+    assert own.prediction == pytest.approx(float(probabilities(mean_pooled(), TEXTS[0])[1]), rel=1e-4)
+
+
+def test_words_looked_up_in_two_tables_are_refused():
+    class Both(MeanPooled):
+        def __init__(self, encoder, classes):
+            super().__init__(encoder, classes)
+            self.words = nn.Embedding(60, 3)
+
+        def forward(self, input_ids, attention_mask):
+            return self.logits(input_ids, attention_mask) + self.words(input_ids).mean(dim=1)
+
+    says = r"Both looks words up in 2 tables \(encoder\.embeddings\.word_embeddings, words\)"
+    with pytest.raises(InputError, match=says):
+        glasshead.open(mean_pooled(Both), TOKENIZER)
+
+
+def test_the_table_of_words_is_the_one_that_the_ids_go_to():
+    torch.manual_seed(0)
+    module, text = Characters().eval(), TEXTS[0]
+    subject = glasshead.open(module, TOKENIZER)
+    assert subject.model.get_input_embeddings().weight is module.letters.weight
+    (own,) = glasshead.explain(subject, text, method="gradient", target=1, unit="token")
+    inputs = TOKENIZER(text, return_tensors="pt")
+    vectors = module.letters(inputs["input_ids"]).detach().requires_grad_()
+    module.letters.register_forward_hook(lambda *_: vectors)
+    p = module(inputs["input_ids"], inputs["attention_mask"]).softmax(dim=-1)[0, 1]
+    (gradient,) = torch.autograd.grad(p, vectors)
+    expected = (gradient * vectors).sum(dim=-1)[0]
+    assert own.scores == pytest.approx(expected.tolist(), rel=1e-3, abs=1e-6)
+
+
+def test_attention_in_an_encoder_of_torch_is_refused_and_erasure_works():
+    torch.manual_seed(0)
+    module = Characters().eval()
+    with pytest.raises(InputError, match=r"Characters computes its attention itself, .* do without"):
+        glasshead.explain(module, TEXTS, tokenizer=TOKENIZER, method="attention")
+    explained = glasshead.explain(module, TEXTS, tokenizer=TOKENIZER, method="erasure-delete", target=1)
+    for own, text in zip(explained, TEXTS, strict=True):
+        assert own.prediction == pytest.approx(float(probabilities(module, text)[1]), rel=1e-4)
+        assert any(own.scores)
+    assert module.layers.use_nested_tensor  # the caller's stays as it was
+
+
+def test_no_weight_of_a_twin_is_a_trained_one():
+    torch.manual_seed(0)
+    subject = glasshead.open(Characters(), TOKENIZER)
+    with torch.no_grad():
+        for tensor in subject.model.parameters():
+            tensor.add_(torch.randn_like(tensor), alpha=0.1)  # as if it were trained
+    twin, again = random_twin(subject.model, 1), random_twin(subject.model, 1)
+    new, same = dict(twin.named_parameters()), dict(again.named_parameters())
+    for name, tensor in subject.model.named_parameters():
+        assert not torch.equal(tensor, new[name]), name
+        assert torch.equal(new[name], same[name]), name
+    question = subject.model.module.question.detach()
+    assert float(twin.module.question.detach().std()) == pytest.approx(float(question.std()), rel=0.8)
+    assert float(twin.module.gain.mean().detach()) == pytest.approx(1.0, abs=0.2)
+
+
+def test_classes_are_not_named_after_those_of_the_model_inside():
+    torch.manual_seed(0)
+    names = {0: "negative", 1: "neutral", 2: "positive"}
+    module = MeanPooled(hf.BertModel(hf.BertConfig(**BERT, id2label=names)))
+    assert glasshead.open(module, TOKENIZER).labels == ["LABEL_0", "LABEL_1", "LABEL_2"]
+    assert module.encoder.config.id2label == names
+
+
+def test_a_module_that_cannot_be_copied():
+    module = mean_pooled()
+    module.lock = threading.Lock()
+    with pytest.raises(InputError, match=r"MeanPooled cannot be copied \(.*lock.*\): keep what cannot"):
+        glasshead.open(module, TOKENIZER)
 
 
 @pytest.mark.parametrize("name", ["FNet", "Mamba", "no Transformers model"])

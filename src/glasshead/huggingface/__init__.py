@@ -30,7 +30,7 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.model_state import ModelState, shares_tensors, version_of
-from glasshead.huggingface.module_classifier import ModuleClassifier, read_module
+from glasshead.huggingface.module_classifier import ModuleClassifier
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
@@ -50,6 +50,7 @@ from glasshead.huggingface.patch_classifier import (
 )
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.random_twin import new_like, random_twin
+from glasshead.huggingface.read_module import read_module
 from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
 from glasshead.huggingface.structure import (
     attention_modules,

@@ -193,7 +193,7 @@ def subject_of(
     if isinstance(source, torch.nn.Module) and not isinstance(source, PreTrainedModel):
         if tokenizer is None:
             raise InputError(f"{class_name(source)} needs its tokenizer: pass it as {spell('tokenizer')}")
-        source = read_module(isolated_copy(source))
+        source = read_module(source)
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
