@@ -101,9 +101,9 @@ def read_pieces(
     kept = [sources[-1 - place] for place in placed if place < 0]
     spelling = spelling_of(tokenizer)
     spans = []
-    for number, (each, some) in enumerate(zip(texts, tokens, strict=True)):
+    for number, (each, read) in enumerate(zip(texts, tokens, strict=True)):
         last = max((place for which, place in kept if which == number), default=-1)
-        spans.append(align(each, some[: last + 1 + AHEAD], spelling))  # of a long text most are cut away
+        spans.append(align(each, read[: last + 1 + AHEAD], spelling))  # of a long text most are cut away
     offsets: list[Span] = []
     which_text: list[int | None] = []
     for number, place in zip(row["input_ids"], placed, strict=True):

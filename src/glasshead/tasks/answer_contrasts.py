@@ -174,6 +174,6 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         raise ParameterError("answer", "leaves no token of the prompt alone: begin it with a blank")
     ids_before = first.ids.masked_fill(~mask, prompts.tokenizer.pad_token_id or 0)
     encoded = replace(first, ids=ids_before, mask=mask, words=words, one_length=True).some(slice(None))
-    notes = (border_note(moved, len(sizes)),) if moved else ()
+    notes: tuple[str, ...] = (border_note(moved, len(sizes)),) if moved else ()
     notes += unknown_notes(prompts.tokenizer, unknown)
     return prompts._replace(encoded=encoded), tails[0], notes

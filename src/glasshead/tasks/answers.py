@@ -128,7 +128,7 @@ def ask_answer_behind(model: NextTokenClassifier, prompts: Inputs, answer: str) 
             encoded.offsets[row][own[row].numpy()],
         )
     ]
-    notes = (border_note(moved, len(texts)),) if moved else ()
+    notes: tuple[str, ...] = (border_note(moved, len(texts)),) if moved else ()
     notes += unknown_notes(prompts.tokenizer, unknown)
     classifier = AnswerClassifier(model.model, model.vocabulary, answer)
     return AskedAnswer(classifier, about_tokens(whole, asked), whole, notes)
