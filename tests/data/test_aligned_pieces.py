@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import ByT5Tokenizer, CanineTokenizer
 
 from glasshead.data import encode, has_places, offsets_of
-from glasshead.data.aligned_pieces import align, read_pieces
+from glasshead.data.aligned_pieces import AHEAD, align, read_pieces
 from glasshead.data.token_names import token_names
 from glasshead.data.word_places import divide, trim
 
@@ -110,6 +110,32 @@ def test_long_texts_that_do_not_fit_are_read_in_time():
     assert len(spans) == 4000
     found = align(text, text.split())
     assert [text[start:stop] for start, stop in found] == text.split()
+
+
+@pytest.mark.parametrize("kind", [ByT5Tokenizer, CanineTokenizer])
+def test_a_long_text_that_is_cut_is_read_as_its_beginning(kind):
+    """In time: the rest of it is not looked at for each token."""
+    text = "Grüße vom @@ Film ▁ und so weiter, " * 6000
+    assert len(text) > 200_000
+    tokenizer = kind(model_max_length=512)
+    own, beginning = (read_pieces(tokenizer, one) for one in (text, text[:1000]))
+    assert own == beginning
+    assert len(own) == 512
+    tokenizer.truncation_side = "left"
+    ends, alone = (read_pieces(tokenizer, one) for one in (text, text[-1050:]))
+    assert ends.ids == alone.ids
+    behind = len(text) - 1050
+    assert [place for place in ends.offsets if place != (0, 0)] == [
+        (start + behind, stop + behind) for start, stop in alone.offsets if (start, stop) != (0, 0)
+    ]
+
+
+@given(text=ORDINARY, other=ORDINARY, size=st.integers(0, 40))
+def test_pieces_that_are_cut_away_change_no_place(text, other, size):
+    for tokenizer in FAST.values():
+        tokens = tokenizer.encode(other).tokens + tokenizer.encode(text).tokens
+        whole = align(text, tokens)
+        assert align(text, tokens[: size + AHEAD])[:size] == whole[:size]
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

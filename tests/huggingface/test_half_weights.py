@@ -298,6 +298,19 @@ def test_a_model_whose_code_cannot_is_read_as_a_copy():
     assert subject.notes == ("the model is saved in bfloat16 and read in float32",)
 
 
+def test_a_model_that_writes_into_halves_is_read_as_a_copy():
+    model = halved(FAMILIES["Bert"].build)
+    output = model.bert.encoder.layer[0].output
+    output.dense.weight.data *= 0.1  # a difference that is not seen when the copy is checked
+    output.dense = WritingProduct(output.dense)
+    subject = open_subject(model, word_tokenizer())
+    assert subject.notes == ("the model is saved in bfloat16 and read in float32",)
+    wide = isolated_copy(model, torch.float32)
+    with torch.no_grad():
+        own, expected = (one(**inputs_of(one)).logits for one in (subject.model, wide))
+    np.testing.assert_allclose(own, expected, **of_size(expected, SAME))
+
+
 class OwnProduct(torch.nn.Module):
     """A product that no mode sees, as a compiled operator is."""
 
@@ -308,6 +321,20 @@ class OwnProduct(torch.nn.Module):
     def forward(self, x):
         with torch._C.DisableTorchFunction():
             return torch._C._nn.linear(x, self.linear.weight, self.linear.bias)
+
+
+class WritingProduct(torch.nn.Module):
+    """A product that is written into memory of the module."""
+
+    def __init__(self, linear):
+        super().__init__()
+        self.linear = linear
+        self.register_buffer("memory", torch.zeros(128, linear.out_features, dtype=linear.weight.dtype))
+
+    def forward(self, x):
+        memory = self.memory[: x[..., 0].numel()].view(*x.shape[:-1], -1)
+        torch.matmul(x, self.linear.weight.T, out=memory)
+        return memory + self.linear.bias
 
 
 def opened(name):

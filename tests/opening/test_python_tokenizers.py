@@ -139,7 +139,10 @@ def test_an_audit(opened):
     features = Features({"text": Value("string"), "label": ClassLabel(names=LABELS)})
     data = Dataset.from_dict({"text": TEXTS * 2, "label": [0, 1] * 3}, features=features)
     card = glasshead.audit(subject, data, audits=["faithfulness", "perturbation"], draws=2)
-    assert card.finding("faithfulness.sufficiency") is not None or card.findings
+    finding = card.finding("faithfulness.sufficiency.all")
+    assert finding is not None
+    assert finding.estimate is not None
+    assert finding.n == len(data)
 
 
 def test_a_saved_model_is_opened_with_its_tokenizer(tmp_path):

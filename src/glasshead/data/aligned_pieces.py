@@ -29,6 +29,8 @@ AGREE = 4
 SAMPLE = "A text with 5 words."
 MOST_SKIPPED = 16
 """Pieces that are skipped at most to find such letters."""
+AHEAD = MOST_SKIPPED + AGREE + 1
+"""Pieces behind a place that are read to find it."""
 FARTHEST = 2048
 """Letters of the text that are skipped at most."""
 BYTES = 0xF0000
@@ -96,8 +98,12 @@ def read_pieces(
         marked.append([n if n in ends else -1 - behind - place for place, n in enumerate(some)])
         behind += len(some)
     placed = put_together(tokenizer, marked, truncation=truncation)["input_ids"]
+    kept = [sources[-1 - place] for place in placed if place < 0]
     spelling = spelling_of(tokenizer)
-    spans = [align(each, some, spelling) for each, some in zip(texts, tokens, strict=True)]
+    spans = []
+    for number, (each, read) in enumerate(zip(texts, tokens, strict=True)):
+        last = max((place for which, place in kept if which == number), default=-1)
+        spans.append(align(each, read[: last + 1 + AHEAD], spelling))  # of a long text most are cut away
     offsets: list[Span] = []
     which_text: list[int | None] = []
     for number, place in zip(row["input_ids"], placed, strict=True):
@@ -134,7 +140,10 @@ def align(text: str, tokens: Sequence[str], spelling: Spelling = "characters") -
     """The characters of a text that each token is made of, from left to right; a token that has none stands
     between two, and tokens that replace a part of the text share it."""
     letters, places = spell_out(text, spelling)
-    pieces = [spell_out(surface(token, text), spelling, is_token=True)[0] for token in tokens]
+    prefixes, suffixes = ([mark for mark in marks if mark not in text] for marks in (PREFIXES, SUFFIXES))
+    blank = BLANK if BLANK in text else " "
+    written = (surface(token, prefixes, suffixes, blank) for token in tokens)
+    pieces = [spell_out(token, spelling, is_token=True)[0] for token in written]
     if not any(map(unicodedata.combining, "".join(pieces))):  # accents are stripped
         kept = [index for index, letter in enumerate(letters) if not unicodedata.combining(letter)]
         letters, places = "".join(letters[index] for index in kept), [places[index] for index in kept]
@@ -156,15 +165,14 @@ def align(text: str, tokens: Sequence[str], spelling: Spelling = "characters") -
     return fill(spans)
 
 
-def surface(token: str, text: str) -> str:
-    """What a token writes of a text, without marks that the text does not have."""
-    for prefix in PREFIXES:
-        if len(token) > len(prefix) and prefix not in text:
+def surface(token: str, prefixes: Sequence[str], suffixes: Sequence[str], blank: str) -> str:
+    """What a token writes of a text, without the marks that the text does not have."""
+    for prefix in prefixes:
+        if len(token) > len(prefix):
             token = token.removeprefix(prefix)
-    for suffix in SUFFIXES:
-        if suffix not in text:
-            token = token.removesuffix(suffix)
-    return token if BLANK in text else token.replace(BLANK, " ")
+    for suffix in suffixes:
+        token = token.removesuffix(suffix)
+    return token.replace(BLANK, blank)
 
 
 def spell_out(text: str, spelling: Spelling, *, is_token: bool = False) -> tuple[str, list[Span]]:

@@ -60,7 +60,8 @@ class WideArithmetic(TorchFunctionMode):
         widening = Widening(self.dtype)
         own = args[:1] if name in AS_THEY_ARE or changes_its_tensor(name) else ()
         args = (*own, *widening.widen(args[len(own) :]))
-        kwargs = {key: widening.widen(value) for key, value in kwargs.items()}
+        # What a function writes into has no copy: most then say that its type does not fit.
+        kwargs = {key: value if key == "out" else widening.widen(value) for key, value in kwargs.items()}
         if not widening.halves or not torch.is_grad_enabled():
             return func(*args, **kwargs)
         with torch.autograd.graph.saved_tensors_hooks(widening.pack, unpack):

@@ -27,6 +27,7 @@ from glasshead.tasks.source_answers import (
     separate_decoder,
     source_log_p,
 )
+from glasshead.tasks.unknown_words import unknown_labels, unknown_notes, unknown_parts
 
 Answer = tuple[list[int], list[int]]
 """The tokens of an answer, and what a decoder reads for them; nothing where there is none."""
@@ -112,9 +113,14 @@ def ask_contrast(model: NextTokenClassifier, prompts: Inputs, answer: str, again
     own = isolated_copy(model).model
     given, other = quote(answer), quote(against)
     names = f"{other} rather than {given}", f"{given} rather than {other}"
-    notes: tuple[str, ...] = ()
     if own.config.is_encoder_decoder:
         answers = [label_tokens(own, prompts, text) for text in (against, answer)]
+        unknown = [
+            part
+            for text, (labels, _) in zip((against, answer), answers, strict=True)
+            for part in unknown_labels(prompts.tokenizer, text, labels)
+        ]
+        notes = unknown_notes(prompts.tokenizer, unknown)
     else:
         prompts, tokens, notes = divide(prompts, (against, answer))
         answers = [(labels, []) for labels in tokens]
@@ -136,6 +142,7 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         for answer in answers
     ]
     sizes, tails, moved = [], [], 0
+    unknown: list[str] = []
     for row, prompt in enumerate(prompts.texts):
         ids = [whole.ids[row][whole.mask[row]].tolist() for whole in wholes]
         split = [
@@ -152,6 +159,9 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         sizes.append(sum(takewhile(bool, alike)))
         tails.append([own[sizes[-1] :] for own in ids])
         moved += any(differs for _, differs in split)
+        for answer, whole, tail in zip(answers, wholes, tails[-1], strict=True):
+            places = whole.offsets[row][whole.mask[row].numpy()][sizes[-1] :]
+            unknown += unknown_parts(prompts.tokenizer, f"{prompt}{answer}", tail, places)
         if tails[-1] != tails[0]:
             raise InputError(
                 f"the tokenizer divides an answer behind {prompt[:40]!r} into other tokens than behind "
@@ -164,5 +174,6 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         raise ParameterError("answer", "leaves no token of the prompt alone: begin it with a blank")
     ids_before = first.ids.masked_fill(~mask, prompts.tokenizer.pad_token_id or 0)
     encoded = replace(first, ids=ids_before, mask=mask, words=words, one_length=True).some(slice(None))
-    notes = (border_note(moved, len(sizes)),) if moved else ()
+    notes: tuple[str, ...] = (border_note(moved, len(sizes)),) if moved else ()
+    notes += unknown_notes(prompts.tokenizer, unknown)
     return prompts._replace(encoded=encoded), tails[0], notes

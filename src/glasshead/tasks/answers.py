@@ -27,6 +27,7 @@ from glasshead.spelling import spell
 from glasshead.tasks.answer_models import OTHER, AnswerModel, AskedAnswer, log_p_at, names_of
 from glasshead.tasks.places import PartModel
 from glasshead.tasks.spans import log_rest
+from glasshead.tasks.unknown_words import unknown_notes, unknown_parts
 
 BORDER = 8
 """So many tokens before the answer are compared with those of the prompt alone."""
@@ -117,7 +118,18 @@ def ask_answer_behind(model: NextTokenClassifier, prompts: Inputs, answer: str) 
         each = places.nonzero()[:, 0].tolist()
         asked += [(row, None), *((row, place) for place in each if len(each) > 1)]
     moved = sum(differs for _, differs in split)
-    notes = () if not moved else (border_note(moved, len(texts)),)
+    unknown = [
+        part
+        for row, text in enumerate(texts)
+        for part in unknown_parts(
+            prompts.tokenizer,
+            text,
+            encoded.ids[row][own[row]].tolist(),
+            encoded.offsets[row][own[row].numpy()],
+        )
+    ]
+    notes: tuple[str, ...] = (border_note(moved, len(texts)),) if moved else ()
+    notes += unknown_notes(prompts.tokenizer, unknown)
     classifier = AnswerClassifier(model.model, model.vocabulary, answer)
     return AskedAnswer(classifier, about_tokens(whole, asked), whole, notes)
 

@@ -26,6 +26,7 @@ from glasshead.huggingface import (
 )
 from glasshead.tasks.answer_models import AnswerModel, AskedAnswer, log_p_at, names_of
 from glasshead.tasks.spans import log_rest
+from glasshead.tasks.unknown_words import unknown_labels, unknown_notes
 
 
 class SourceAnswerClassifier(AnswerModel):
@@ -116,7 +117,8 @@ def ask_source_answer(model: NextTokenClassifier, sources: Inputs, answer: str) 
     asked = torch.arange(1 + count).repeat(texts)[:, None]
     about = replace(inputs.encoded, question=asked.expand_as(inputs.encoded.ids).contiguous())
     classifier = SourceAnswerClassifier(own, answer, names, read, labels)
-    return AskedAnswer(classifier, inputs._replace(encoded=about), sources)
+    notes = unknown_notes(sources.tokenizer, unknown_labels(sources.tokenizer, answer, labels))
+    return AskedAnswer(classifier, inputs._replace(encoded=about), sources, notes)
 
 
 def label_tokens(model: PreTrainedModel, sources: Inputs, answer: str) -> tuple[list[int], list[int]]:
