@@ -159,14 +159,14 @@ def subject_of(
     Raises:
         InputError: as `open_subject`.
     """
-    if options.classifies:
-        source = load_sentence_transformer(source)
     if isinstance(source, Run):
         return run_subject(source)
     if isinstance(source, (str, Path)):
         check_name(source)
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
+        source = load_sentence_transformer(source) if options.classifies else source
+    if isinstance(source, (str, Path)):
         model, tokenizer = open_saved(source, options)
         model, notes = merge_adapters(model, tokenizer)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
