@@ -104,6 +104,17 @@ def test_a_saved_one_is_opened_as_it_is(encoder, tmp_path):
     assert f"{similarity(own):.2f} for “second text”" in typed.stdout
 
 
+def test_a_saved_cross_encoder_is_none(tmp_path):
+    FAMILIES["Bert"].build(labels=1).save_pretrained(tmp_path)
+    FAMILIES["Bert"].tokenizer().save_pretrained(tmp_path)
+    rates = sentence_transformers.CrossEncoder(str(tmp_path), device="cpu")
+    rates.save(str(tmp_path / "saved"))
+    assert (tmp_path / "saved" / "modules.json").is_file()
+    (one,) = glasshead.explain(tmp_path / "saved", FIRST, pairs=SECOND)
+    logits = rates.predict([(FIRST, SECOND)], activation_fn=torch.nn.Identity())
+    assert one.prediction == pytest.approx(float(logits[0]), abs=1e-5)
+
+
 def test_an_audit_is_about_first_texts(encoder):
     own = encoder()
     firsts, seconds = [FIRST, SECOND, "bad film", "good"] * 6, [SECOND, "the film", "good film", FIRST] * 6

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +22,9 @@ from glasshead.opening.open_pipeline import LONGEST_SAMPLE
 from glasshead.tasks import SimilarityModel
 from glasshead.trace import Subject, eval_mode
 
-MODULES = "modules.json"
-"""What lies beside a saved `SentenceTransformer`."""
+MODULES, SETTINGS, CONFIG = "modules.json", "config_sentence_transformers.json", "config.json"
+"""What lies in the folder of a `SentenceTransformer`."""
+KIND = "SentenceTransformer"
 SAMPLES = ("a text", "A Text with Capitals, 2 numbers!")
 
 
@@ -31,9 +34,28 @@ def is_sentence_transformer(source: object) -> bool:
     return ("sentence_transformers", "SentenceTransformer") in names
 
 
+def gives_vectors(folder: Path) -> bool:
+    """Whether a folder holds a `SentenceTransformer`; a `CrossEncoder` has modules, too, and a classifier that
+    was made of one may have kept them."""
+    if not (folder / MODULES).is_file():
+        return False
+    kind = read_json(folder / SETTINGS).get("model_type", KIND)
+    heads = read_json(folder / CONFIG).get("architectures") or [""]
+    return kind == KIND and not re.search(r"For[A-Z]", str(heads[0]))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a file of JSON holds; nothing if there is none, or it is broken: whoever loads it says so."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
 def load_sentence_transformer(source: object) -> object:
     """The `SentenceTransformer` of a folder that holds one, if the package is there; else the source."""
-    if not isinstance(source, str | Path) or not (Path(source) / MODULES).is_file():
+    if not isinstance(source, str | Path) or not gives_vectors(Path(source)):
         return source
     try:
         from sentence_transformers import SentenceTransformer
