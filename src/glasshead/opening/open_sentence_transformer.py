@@ -35,7 +35,7 @@ def is_sentence_transformer(source: object) -> bool:
 
 
 def gives_vectors(folder: Path) -> bool:
-    """Whether a folder holds a `SentenceTransformer`; a `CrossEncoder` has modules, too, and a classifier that
+    """Whether a folder holds a `SentenceTransformer`; a `CrossEncoder` has modules too, and a classifier that
     was made of one may have kept them."""
     if not (folder / MODULES).is_file():
         return False
