@@ -91,10 +91,14 @@ SHELL = {
     ),
     "choices": (
         ["audits/my-chooser/card.json"],
-        ["predicted chosen, p(chosen) = ", "predicted the strongest other", "Report: audits/my-chooser"],
+        [
+            "predicted chosen for “a coat”, p(chosen) = ",
+            "predicted the strongest other",
+            "Report: audits/my-chooser",
+        ],
     ),
     "similarity": ([], ["cat", "rating 0.60 for “first text”"]),
-    "zero_shot": ([], ["predicted chosen, p(chosen) = ", "This review is about travel."]),
+    "zero_shot": ([], ["predicted chosen for “This review is about travel.”, p(chosen) = "]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
         ["my-adapters/adapter_model.safetensors", "audits/my-adapters/card.json"],
