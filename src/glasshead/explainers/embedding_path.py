@@ -49,7 +49,7 @@ class EmbeddingPath:
         target = self.context.target[self.text].to(logits.device)
         return target_fn(logits, target.expand(len(logits)))
 
-    def by_token(self, attributions: Sequence[Float[Tensor, "1 v d"]]) -> Float[Tensor, " n"]:
+    def by_token(self, attributions: Sequence[Float[Tensor, "1 _ d"]]) -> Float[Tensor, " n"]:
         """What the vectors that are looked up, of each token, or of each patch, come to by token."""
         return sum_shifted(attributions, self.shifts, length_of(self.inputs)).sum(dim=-1)[0].detach().cpu()
 
