@@ -24,14 +24,14 @@ from glasshead.explainers.targets import Target
 
 @dataclass(frozen=True)
 class EmbeddingPath:
-    """One text of a context: what the model reads, and the vectors [1, n, d] of each of its look-ups, those
+    """One text of a context: what the model reads, and the vectors [1, …, d] of each of its look-ups, those
     of the text and those of the baseline. ``shifts`` says by how many places a look-up is behind the text."""
 
     context: ExplanationContext
     text: int
     inputs: Inputs
-    vectors: tuple[Float[Tensor, "1 n d"], ...]
-    baselines: tuple[Float[Tensor, "1 n d"], ...]
+    vectors: tuple[Float[Tensor, "1 _ d"], ...]
+    baselines: tuple[Float[Tensor, "1 _ d"], ...]
     shifts: Sequence[int]
 
     @property
