@@ -141,6 +141,12 @@ def test_one_in_halves_is_computed_in_float32(encoder):
     assert one.prediction == pytest.approx(similarity(own.float()), abs=1e-4)
 
 
+def test_it_has_a_tokenizer(encoder):
+    own = encoder()
+    with pytest.raises(InputError, match="already has a tokenizer"):
+        glasshead.explain(own, FIRST, pairs=SECOND, tokenizer=own.tokenizer)
+
+
 def test_a_prompt_is_noticed(encoder):
     own = encoder(prompts={"query": "the film is "}, default_prompt_name="query")
     with pytest.raises(InputError, match="because of a prompt"):

@@ -158,6 +158,12 @@ def test_lines_of_a_second_text_are_choices():
     assert [one.prediction for one in named] == [one.prediction for one in lines]
 
 
+def test_one_choice_beside_texts_with_several_is_refused():
+    model, tokenizer = chooser()
+    with pytest.raises(InputError, match="ask about these apart"):
+        explain(model, [QUESTION, QUESTION], pairs=["good", "good\nbad"], tokenizer=tokenizer)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -36,7 +36,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.spelling import spell
-from glasshead.tasks import GIVEN, ChoiceModel, as_choosing, ask_answer
+from glasshead.tasks import GIVEN, as_choosing, ask_answer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -184,7 +184,7 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
     model, target = resolve_target(model, inputs.tokenizer, request)
     if isinstance(model, TaskModel):
         asked, target = model.ask(inputs, target, request.at)
-        return Asked(model, asked, target, asked if isinstance(model, ChoiceModel) else inputs)
+        return Asked(model, asked, target, asked if model.reads_others else inputs)
     if request.at is not None:
         raise ParameterError("at", NO_PLACE)
     return Asked(model, inputs, target, inputs)

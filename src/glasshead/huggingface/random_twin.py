@@ -32,8 +32,6 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
 
 def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
     """A model of the same class with new weights."""
-    if isinstance(model, TaskModel):
-        return model.rebuild(config)
-    if isinstance(model, ModuleClassifier):
+    if isinstance(model, TaskModel | ModuleClassifier):
         return model.rebuild(config)
     return type(model)(config)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, Unit, encode, join_pair
+from glasshead.data import Encoded, Unit, batches, encode, join_pair
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.module_classifier import ModuleClassifier
@@ -72,6 +73,8 @@ class TaskModel(PreTrainedModel):
     """Whether it is asked about words of a text."""
     pairs: PairsNeeded = "possible"
     """Whether it reads a second text."""
+    reads_others = False
+    """Whether it reads other texts, or pairs, than those that it is asked about."""
     decodes_answer = False
     """Whether its decoder reads an answer of its own, not the text that the encoder reads."""
     reads_twice = False
@@ -146,6 +149,24 @@ class TaskModel(PreTrainedModel):
     def question_names(self, encoded: Encoded) -> list[str] | None:
         """What each input is asked about; None where all are asked the same."""
         return None
+
+    @torch.no_grad()
+    def compute_each(
+        self,
+        tokenizer: Any,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None,
+        compute: Callable[[dict[str, Tensor]], Tensor],
+    ) -> Tensor:
+        """What ``compute`` makes of texts, or pairs, as a model reads them [texts, …]; of equal ones once."""
+        asked = list(zip(texts, texts if pairs is None else pairs, strict=True))
+        numbers = {one: number for number, one in enumerate(dict.fromkeys(asked))}
+        firsts, seconds = [text for text, _ in numbers], [second for _, second in numbers]
+        computed: dict[int, Tensor] = {}
+        encoded = encode(tokenizer, firsts, None if pairs is None else seconds)
+        for rows, inputs in batches(encoded, device=self.model.device):
+            computed |= zip(rows.tolist(), compute(inputs).cpu(), strict=True)
+        return torch.stack([computed[numbers[one]] for one in asked])
 
     def get_input_embeddings(self) -> nn.Module:
         embeddings: nn.Module = self.model.get_input_embeddings()

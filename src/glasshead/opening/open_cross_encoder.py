@@ -22,10 +22,15 @@ ACTIVATIONS = {"Identity": "none", "NoneType": "none", "Sigmoid": "sigmoid", "So
 SAMPLES = (("a text", "a longer text than the first"), ("A Text with Capitals, 2 numbers!", "and another"))
 
 
-def is_cross_encoder(source: object) -> bool:
-    """Whether it is a `sentence_transformers.CrossEncoder`, which is not imported for that."""
+def is_of_sentence_transformers(source: object, name: str) -> bool:
+    """Whether it is of a class of sentence-transformers, which is not imported for that."""
     names = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(source).__mro__}
-    return ("sentence_transformers", "CrossEncoder") in names
+    return ("sentence_transformers", name) in names
+
+
+def is_cross_encoder(source: object) -> bool:
+    """Whether it is a `sentence_transformers.CrossEncoder`."""
+    return is_of_sentence_transformers(source, "CrossEncoder")
 
 
 def activation_of(encoder: Any) -> str:

@@ -18,6 +18,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import arithmetic_of, own_model
 from glasshead.opening.check_copy import are_close, tolerance_for
+from glasshead.opening.open_cross_encoder import is_of_sentence_transformers
 from glasshead.opening.open_pipeline import LONGEST_SAMPLE
 from glasshead.tasks import SimilarityModel
 from glasshead.trace import Subject, eval_mode
@@ -29,9 +30,8 @@ SAMPLES = ("a text", "A Text with Capitals, 2 numbers!")
 
 
 def is_sentence_transformer(source: object) -> bool:
-    """Whether it is a `sentence_transformers.SentenceTransformer`, which is not imported for that."""
-    names = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(source).__mro__}
-    return ("sentence_transformers", "SentenceTransformer") in names
+    """Whether it is a `sentence_transformers.SentenceTransformer`."""
+    return is_of_sentence_transformers(source, KIND)
 
 
 def gives_vectors(folder: Path) -> bool:
@@ -114,7 +114,7 @@ def follow_sentence_transformer(source: Any, subject: Subject) -> Subject:
     for text in texts:
         inputs = encode(subject.tokenizer, [text]).inputs(device=model.device)
         with torch.no_grad(), eval_mode(source):
-            own = model.vectors(model.model(**inputs), inputs["attention_mask"])[0].float().cpu()
+            own = model.embed(**inputs)[1][0].float().cpu()
             given = source.encode([text], convert_to_tensor=True, show_progress_bar=False)[0].float().cpu()
         if own.shape != given.shape or not are_close(own, given, tolerance_for(own_model(model).dtype)):
             raise InputError(

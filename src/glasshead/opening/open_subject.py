@@ -133,7 +133,9 @@ def open_subject(
     """
     options = options or OpenOptions()
     if tokenizer is not None and (
-        isinstance(source, (str, Path, Run, Subject, Pipeline)) or is_cross_encoder(source)
+        isinstance(source, (str, Path, Run, Subject, Pipeline))
+        or is_cross_encoder(source)
+        or is_sentence_transformer(source)
     ):
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
         raise InputError(f"{kind} already has a tokenizer: leave {spell('tokenizer')} out")

@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, LoadOptions, OfferedChoices, batches, read_offered
+from glasshead.data import Encoded, LoadOptions, OfferedChoices, read_offered
 from glasshead.errors import ParameterError, one_line, pluralise
 from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, class_names, new_like, place_of
 from glasshead.registry import did_you_mean
@@ -50,6 +50,7 @@ class ChoiceModel(TaskModel):
 
     main_input_name = "input_ids"
     pairs = "needed"
+    reads_others = True
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model)
@@ -160,36 +161,26 @@ class ChoiceModel(TaskModel):
         return self.beside(inputs, [json.loads(others) for others in split[OTHERS][:]])
 
     def beside(self, inputs: Inputs, others: Sequence[Sequence[str]]) -> Encoded:
-        """Pairs beside the other choices for each text, whose scores they are given."""
-        if not any(others):
-            self.alone_is_possible()
+        """Pairs beside the other choices for each text, whose scores they are given.
+
+        Raises:
+            InputError: if some texts have one choice, and others several.
+        """
+        if not all(others):
+            if any(others):
+                raise ParameterError(
+                    "choices", "are one for some texts and several for others: ask about these apart"
+                )
             return inputs.encoded
         rows = [row for row, own in enumerate(others) for _ in own]
         seconds = [second for own in others for second in own]
-        scores = self.scores(inputs.tokenizer, [inputs.texts[row] for row in rows], seconds)
+        firsts = [inputs.texts[row] for row in rows]
+        scores = self.compute_each(inputs.tokenizer, firsts, seconds, lambda own: self.score(own)[1])
         given = torch.full((len(others), max(WIDTH, *map(len, others))), -torch.inf, dtype=scores.dtype)
         columns = [column for own in others for column in range(len(own))]
         given[rows, columns] = scores
         given = given.sort(dim=1, descending=True).values
         return replace(inputs.encoded, given=given.maximum(given[:, :1] - NEVER))
-
-    def alone_is_possible(self) -> None:
-        """Raise InputError unless one text alone can be chosen."""
-        if type(self).alone is ChoiceModel.alone:
-            self.alone(None)
-
-    @torch.no_grad()
-    def scores(
-        self, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], seconds: Sequence[str]
-    ) -> Float[Tensor, " pairs"]:
-        """The scores of pairs, each computed once."""
-        unique = list(dict.fromkeys(zip(texts, seconds, strict=True)))
-        read = Inputs.read(tokenizer, [text for text, _ in unique], [second for _, second in unique])
-        scores: dict[tuple[str, str], Tensor] = {}
-        for rows, own in batches(read.encoded, device=self.model.device):
-            values = self.score(own)[1].cpu()
-            scores |= {unique[row]: value for row, value in zip(rows.tolist(), values, strict=True)}
-        return torch.stack([scores[pair] for pair in zip(texts, seconds, strict=True)])
 
 
 class ChoiceClassifier(ChoiceModel):
@@ -209,37 +200,6 @@ def as_one_choice(inputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def choice_rows(model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen) -> tuple[Dataset, str]:
-    """Each row asked about one of its choices: the right one or, as often, another.
-
-    Raises:
-        InputError: if no row has a word that is read.
-    """
-    firsts = [one.text for one in chosen.rows]
-    rights = [one.seconds[one.right] for one in chosen.rows]
-    read = Inputs.read(tokenizer, firsts, rights).encoded
-    asked: dict[int, dict[str, Any]] = {}
-    for row, one in enumerate(chosen.rows):
-        if not (read.words[row] >= 0).any():
-            continue
-        random, number = chosen.random(row), one.right
-        if random.random() < 0.5:
-            number = int(random.choice([other for other in range(len(one.seconds)) if other != one.right]))
-        asked[row] = {
-            "text": one.text,
-            "text_pair": one.seconds[number],
-            "label": int(number == one.right),
-            OTHERS: json.dumps(one.others(number), ensure_ascii=False),
-        }
-    sizes = {len(one.seconds) for one in chosen.rows}
-    among = f"its {pluralise(sizes.pop(), 'choice')}" if len(sizes) == 1 else "its choices"
-    note = (
-        f"each row is asked about one of {among}, drawn at random: with even chances the right one, or "
-        "another; the others are read as they are"
-    )
-    return question_rows(class_names(model), chosen, asked, note, "a word that the model reads")
-
-
 class ChoiceQuestions(Questions):
     """Questions between choices."""
 
@@ -251,12 +211,34 @@ class ChoiceQuestions(Questions):
     def draw(
         self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
-        """One choice of each row.
+        """One choice of each row: the right one or, as often, another.
 
         Raises:
             InputError: if no row has a word that is read.
         """
-        return choice_rows(model, tokenizer, chosen)
+        firsts = [one.text for one in chosen.rows]
+        rights = [one.seconds[one.right] for one in chosen.rows]
+        read = Inputs.read(tokenizer, firsts, rights).encoded
+        asked: dict[int, dict[str, Any]] = {}
+        for row, one in enumerate(chosen.rows):
+            if not (read.words[row] >= 0).any():
+                continue
+            random, number = chosen.random(row), one.right
+            if random.random() < 0.5:
+                number = int(random.choice([n for n in range(len(one.seconds)) if n != one.right]))
+            asked[row] = {
+                "text": one.text,
+                "text_pair": one.seconds[number],
+                "label": int(number == one.right),
+                OTHERS: json.dumps(one.others(number), ensure_ascii=False),
+            }
+        sizes = {len(one.seconds) for one in chosen.rows}
+        among = f"its {pluralise(sizes.pop(), 'choice')}" if len(sizes) == 1 else "its choices"
+        note = (
+            f"each row is asked about one of {among}, drawn at random: with even chances the right one, or "
+            "another; the others are read as they are"
+        )
+        return question_rows(class_names(model), chosen, asked, note, "a word that the model reads")
 
 
 class Choices(ChoiceQuestions, Task):

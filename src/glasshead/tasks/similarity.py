@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, batches, encode
+from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, new_like, place_of
 from glasshead.registry import did_you_mean
@@ -22,22 +22,21 @@ from glasshead.spelling import spell
 if TYPE_CHECKING:
     from datasets import Dataset
 
-FIRST, SECOND = "first text", "second text"
-SIDES = (FIRST, SECOND)
-Pooling = Callable[[Any, Int[Tensor, "b n"]], Float[Tensor, "b d"]]
-"""What a model gives of texts, and which of their tokens are read → one vector for each."""
+SIDES = ("first text", "second text")
 Likeness = Callable[[Float[Tensor, "b d"], Float[Tensor, "b d"]], Float[Tensor, " b"]]
 
 
 class SimilarityModel(TaskModel):
     """How similar a text is to another: s = sim(f(x), ``given``), logits [b, 1].
 
-    f(x) is what ``pooling`` makes of the model's output. The vector of the other text is ``given`` [b, d] and
-    stays as it is: so each of the two is asked about by itself, and ``question`` says which it is.
+    f(x) is what ``pooling`` makes of the model's output and the mask. The vector of the other text is
+    ``given`` [b, d] and stays as it is: so each of the two is asked about by itself, and ``question`` says
+    which it is.
     """
 
     main_input_name = "input_ids"
     pairs = "needed"
+    reads_others = True
 
     def __init__(self, model: PreTrainedModel, pooling: nn.Module, likeness: Likeness, name: str) -> None:
         super().__init__(model, copy.deepcopy(model.config))
@@ -69,10 +68,10 @@ class SimilarityModel(TaskModel):
         if list(names) != list(SIDES):
             raise InputError(f"a similarity has no classes to rename: leave {spell('labels')} out")
 
-    def vectors(self, output: Any, mask: Int[Tensor, "b n"]) -> Float[Tensor, "b d"]:
-        """f(x) of texts."""
-        vectors: Tensor = self.pooling(output, mask)
-        return vectors
+    def embed(self, attention_mask: Int[Tensor, "b n"], **inputs: Any) -> tuple[Any, Float[Tensor, "b d"]]:
+        """What the model in it gives, and f(x)."""
+        output = self.model(attention_mask=attention_mask, **inputs)
+        return output, self.pooling(output, attention_mask)
 
     def forward(
         self,
@@ -83,9 +82,8 @@ class SimilarityModel(TaskModel):
     ) -> SequenceClassifierOutput:
         """The similarity [b, 1]."""
         if given is None:
-            raise InputError(f"a similarity is that of two texts: give the other as {spell('pairs')}")
-        output = self.model(attention_mask=attention_mask, **inputs)
-        vectors = self.vectors(output, attention_mask)
+            raise no_other()
+        output, vectors = self.embed(attention_mask, **inputs)
         return as_asked(output, self.likeness(vectors, given.to(vectors))[:, None])
 
     def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
@@ -106,7 +104,10 @@ class SimilarityModel(TaskModel):
         texts = [own[side] for own, side in each]
         encoded = encode(inputs.tokenizer, texts, unit=inputs.encoded.unit)
         asked = torch.tensor([side for _, side in each])
-        encoded = self.about(inputs.tokenizer, encoded, [own[1 - side] for own, side in each], asked)
+        others = [own[1 - side] for own, side in each]
+        given = self.compute_each(inputs.tokenizer, others, None, lambda own: self.embed(**own)[1])
+        question = asked[:, None].expand(encoded.ids.shape).contiguous()
+        encoded = replace(encoded, given=given, question=question)
         return Inputs(inputs.tokenizer, texts, None, encoded), None
 
     def side(self, target: int | str) -> int:
@@ -127,14 +128,12 @@ class SimilarityModel(TaskModel):
             InputError: if there are none.
         """
         if inputs.pairs is None:
-            raise InputError(f"a similarity is that of two texts: give the other as {spell('pairs')}")
+            raise no_other()
         return list(inputs.pairs)
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
         """What the first text does to the similarity to the second."""
-        firsts = [str(text) for text in inputs.texts]
-        encoded = encode(inputs.tokenizer, firsts, unit=inputs.encoded.unit)
-        return self.about(inputs.tokenizer, encoded, self.seconds(inputs), torch.zeros(len(firsts)).long())
+        return self.ask(inputs, 0)[0].encoded
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """As usual.
@@ -150,19 +149,7 @@ class SimilarityModel(TaskModel):
             )
         return self.ask_usual(inputs)
 
-    def about(
-        self, tokenizer: Any, encoded: Encoded, others: Sequence[str], sides: Int[Tensor, " texts"]
-    ) -> Encoded:
-        """Texts beside others, whose vectors they are given."""
-        question = sides[:, None].expand(encoded.ids.shape).contiguous()
-        return replace(encoded, given=self.vectors_of(tokenizer, others), question=question)
 
-    @torch.no_grad()
-    def vectors_of(self, tokenizer: Any, texts: Sequence[str]) -> Float[Tensor, "texts d"]:
-        """The vectors of texts, each computed once."""
-        unique = list(dict.fromkeys(texts))
-        vectors: dict[str, Tensor] = {}
-        for rows, own in batches(encode(tokenizer, unique), device=self.model.device):
-            values = self.vectors(self.model(**own), own["attention_mask"]).cpu()
-            vectors |= {unique[row]: value for row, value in zip(rows.tolist(), values, strict=True)}
-        return torch.stack([vectors[text] for text in texts])
+def no_other() -> InputError:
+    """What is said where a text stands alone."""
+    return InputError(f"a similarity is that of two texts: give the other as {spell('pairs')}")
