@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-papers test-without-papers test-slow test-cpus same-numbers check docs bench reproduction \
+.PHONY: demo test test-papers test-without-papers test-slow test-grids test-cpus same-numbers check docs bench reproduction \
 	catalogue families clean
 
 demo: .venv/base
@@ -32,9 +32,13 @@ test-without-papers: .venv/dev
 test-slow: .venv/dev
 	$(TESTS) -m slow
 
+# Every family of models in every test of families. Before a release, and after a change of how models are read.
+test-grids: .venv/dev
+	$(TESTS) -m "grid and slow" --whole-grids
+
 # What computes, once more as an older CPU does it (other last digits, the same results), with shapes and types of
 # arguments and results checked meanwhile. AVX2 is what `test` uses where there is no more.
-COMPUTING := $(addprefix tests/,attention explainers huggingface identifiability models statistics tasks trace)
+COMPUTING := $(addprefix tests/,attention explainers huggingface identifiability models statistics trace)
 CHECKED := attention trace explainers statistics
 comma := ,
 empty :=
@@ -59,7 +63,7 @@ docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
-BENCHMARKS := startup serve kills audit audit_scale halves shard passes erasure explain explain_call images writing kendall coverage \
+BENCHMARKS := startup serve kills audit audit_scale halves large shard patching passes erasure explain explain_call images writing kendall coverage \
 	adversary identifiability attention training dynamics cluster
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
@@ -73,9 +77,10 @@ reproduction: .venv/base
 catalogue: .venv/base
 	$(BIN)/python -m glasshead.cli.listing
 
-# docs/reference/families.md and tasks.md, computed by the tests' tiny models.
+# docs/reference/families.md, image-families.md and tasks.md, computed by the tests' tiny models.
 families: .venv/dev
-	$(BIN)/python tests/family_table.py
+	$(BIN)/python tests/auto_table.py
+	$(BIN)/python tests/image_table.py
 	$(BIN)/python tests/task_table.py
 
 clean:

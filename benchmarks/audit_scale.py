@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import threading
 import time
@@ -22,7 +21,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import psutil
 
-from benchmarks.measuring import format_number, print_table
+from benchmarks.measuring import format_number, print_table, run_apart
 
 LONGEST, MEDIAN, SPREAD = 126, 60, 0.5
 """Words of a text: log-normal, with this standard deviation of the logarithm."""
@@ -110,9 +109,7 @@ class Watch:
 
 def in_process(case: Case) -> Cost:
     """The cost of a case in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.audit_scale", "--case", json.dumps(asdict(case))]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return Cost(**json.loads(said.splitlines()[-1]))
+    return Cost(**run_apart("benchmarks.audit_scale", case))
 
 
 def main() -> None:

@@ -11,12 +11,10 @@ audited.
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import time
 from dataclasses import asdict, dataclass
 
-from benchmarks.measuring import format_number, print_table
+from benchmarks.measuring import format_number, print_table, run_apart
 
 WORK = ("gradient", "erasure-delete", "audit")
 WAYS = {"weights kept": None, "copy in float32": "float32"}
@@ -87,9 +85,7 @@ def peak() -> int:
 
 def measure(case: Case) -> Cost:
     """`run_case`, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.halves", "--case", json.dumps(asdict(case))]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return Cost(**json.loads(printed.splitlines()[-1]))
+    return Cost(**run_apart("benchmarks.halves", case))
 
 
 def main() -> None:

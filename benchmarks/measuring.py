@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 import weakref
@@ -25,6 +26,14 @@ DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared
 """Real data sets, in the layout that `glasshead.data.load` reads."""
 
 Work = Callable[[], object]
+
+
+def run_apart(module: str, case: Any) -> dict[str, Any]:
+    """What a benchmark prints last, as JSON, of a ``--case`` in a process of its own."""
+    command = [sys.executable, "-m", module, "--case", json.dumps(asdict(case))]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    result: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return result
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ def word_tokenizer(marks: str = "bert", *, pads: bool = True, **more: Any) -> Pr
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     around = {
         "bert": ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1"),
+        "roberta": ("[CLS] $A [SEP]", "[CLS] $A [SEP] [SEP] $B:1 [SEP]:1"),
         "end": ("$A [EOS]", "$A [EOS] $B:1 [EOS]:1"),
     }
     if marks in around:
@@ -147,7 +148,7 @@ MORE = [
     ClassifierFamily(
         "ConvBert",
         hf.ConvBertConfig,
-        {**SIZES, "embedding_size": 16, "head_ratio": 1, "conv_kernel_size": 3},
+        {**SIZES, "num_attention_heads": 4, "embedding_size": 16, "head_ratio": 2, "conv_kernel_size": 3},
         lacks=NO_VALUES,
     ),
     ClassifierFamily("Yoso", hf.YosoConfig, SIZES, lacks=BANDED),

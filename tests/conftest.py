@@ -50,6 +50,24 @@ if not torch.cuda.is_available():
 typer.testing._get_command = cache(typer.testing._get_command)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole-grids", action="store_true", help="every case of tests marked `grid`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the slow cases of a grid an even sample is run, all of them by `make test-grids`."""
+    grids: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("grid") and item.get_closest_marker("slow"):
+            grids.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[pytest.Item] = set()
+    for cases in grids.values() if not config.getoption("--whole-grids") else ():
+        size = next(cases[0].iter_markers("grid")).args[0]
+        left_out |= set(cases) - set(cases[:: -(-len(cases) // size)])
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=list(left_out))
+
+
 def pytest_collection() -> None:
     """Nothing that is collected becomes garbage: looking for it was a third of the collecting."""
     gc.disable()

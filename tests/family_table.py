@@ -1,7 +1,5 @@
-"""Which family of classifiers can do what: docs/reference/families.md, computed, written and read again.
-
-`make families` computes every row and writes the page; the tests compute rows anew and compare.
-"""
+"""Which method and audit works in which family of classifiers: a part of docs/reference/families.md
+(auto_table.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from unittest import mock
 from torch.testing import assert_close
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
+from classifier_families import TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, adversarial, audit
 from glasshead.data import EncodedImages
 from glasshead.errors import InputError
@@ -28,21 +26,21 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"
 YES = "yes"
 METHODS = [name for name in EXPLAINERS if name not in {f"erasure-{each}" for each in EncodedImages.edits}]
 """Those that read texts."""
-HEAD = """# Families of classifiers
+DETAILS = """## Every method, in some families of classifiers
 
-What can be explained and audited in a text classifier of each family. The first column is the `model_type` in
-its `config.json`. A number is the reason of a refusal, which stands below the table.
+In classifiers of these families every method, every audit and {others} were tried:
+{families}.
 
-No list of names decides this, but what a model does when it runs: a family that is not here is read in the
-same way, or refused with a reason.
+All of it works, but for:
 
 """
 TAIL = """
-Every row was computed with a tiny random classifier of the family (`make families`). Tests compute it anew,
-and check that a text in a batch is explained and audited as it is alone; that a tokenizer that pads on the
-left, or has no padding token, changes nothing; and that the model is afterwards what it was.
+Tests compute this anew, too, and check that a text in a batch is explained and audited as it is alone, and
+that a tokenizer that pads on the left, or has no padding token, changes nothing.
 """
 
+OTHERS = ("intervals", "pairs", "ratings", "half precision", "padding on the left", "no padding token")
+"""What else is tried, beside methods and audits."""
 Row = dict[str, str]
 """Capability → yes, or the reason of the refusal."""
 
@@ -144,8 +142,44 @@ def columns(table: Mapping[str, Row]) -> list[list[str]]:
     return list(parts.values())
 
 
-def page(table: Mapping[str, Row], head: str = HEAD, tail: str = TAIL) -> str:
-    """The whole page."""
+def capabilities() -> list[str]:
+    """All that is tried."""
+    return [*METHODS, *AUDITS, *OTHERS]
+
+
+def exceptions(table: Mapping[str, Row]) -> str:
+    """What not all families can do: by reason, since most can do most."""
+    refused: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for family, row in table.items():
+        reasons = dict.fromkeys(row[name] for name in capabilities() if row[name] != YES)
+        for reason in reasons:
+            names = tuple(name for name in capabilities() if row[name] == reason)
+            refused.setdefault(reason, {}).setdefault(names, []).append(family)
+    lines = [["not in", "what", "because"], ["---"] * 3]
+    for reason, by_names in refused.items():
+        for names, families in by_names.items():
+            whole = "all" if len(families) == len(table) else ", ".join(f"`{name}`" for name in families)
+            lines.append([whole, ", ".join(map(shown, names)), reason])
+    others = f"{', '.join(OTHERS[:-1])} and {OTHERS[-1]}"
+    head = DETAILS.format(others=others, families=", ".join(f"`{name}`" for name in table))
+    return head + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + TAIL
+
+
+def read_exceptions() -> dict[str, Row]:
+    """The same, read again from the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.split(DETAILS.split("\n")[0])[1]
+    head, *lines = [line for line in section.splitlines() if line.startswith(("`", "|"))]
+    table = {family: dict.fromkeys(capabilities(), YES) for family in re.findall(r"`([^`]+)`", head)}
+    for line in lines[2:]:
+        families, names, reason = (cell.strip() for cell in line.split("|")[1:-1])
+        for family in table if families == "all" else re.findall(r"`([^`]+)`", families):
+            table[family] |= dict.fromkeys(names.replace("`", "").split(", "), reason)
+    return table
+
+
+def page(table: Mapping[str, Row], head: str, tail: str) -> str:
+    """The whole page of tasks."""
     reasons = dict.fromkeys(value for row in table.values() for value in row.values() if value != YES)
     marks = {YES: YES} | {reason: f"[^{number}]" for number, reason in enumerate(reasons, 1)}
     heads = columns(table)
@@ -175,7 +209,3 @@ def read(text: str) -> dict[str, Row]:
         }
         for name, *marks in rows
     }
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page({family.config.model_type: row_of(family) for family in FAMILIES.values()}))

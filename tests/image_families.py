@@ -82,9 +82,11 @@ def pictures(count: int = 3, size: int = SIZE) -> list[Picture]:
     return [Picture(f"image {n}", as_picture(Image.fromarray(each)).content) for n, each in enumerate(noise)]
 
 
-def rows(count=24, names=CLASSES):
+def rows(count=24, names=CLASSES, size=SIZE):
     """Images with labels, as `datasets` has them."""
     features = Features({"image": ImageFeature(), "label": ClassLabel(names=list(names))})
-    cells = [{"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count))]
+    cells = [
+        {"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count, size))
+    ]
     labels = [number % len(names) for number in range(count)]
     return Dataset.from_dict({"image": cells, "label": labels}, features=features)

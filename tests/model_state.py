@@ -22,8 +22,9 @@ class ModelState:
         )
 
 
-def model_state(model, tokenizer) -> ModelState:
-    """Weights, gradients and what has one; modules, hooks and modes; configuration, attention; tokenizer."""
+def model_state(model, tokenizer=None) -> ModelState:
+    """Weights, gradients and what has one; modules, hooks and modes; configuration, attention; and of a
+    tokenizer all that it is."""
     parameters = dict(model.named_parameters())
     facts = [
         [(name, type(module).__name__, module.training) for name, module in model.named_modules()],
@@ -35,9 +36,12 @@ def model_state(model, tokenizer) -> ModelState:
         model.config.to_json_string(),
         model.config._attn_implementation,
         [module.config._attn_implementation for module in model.modules() if hasattr(module, "config")],
-        (tokenizer.model_max_length, tokenizer.pad_token, tokenizer.model_input_names),
-        tokenizer.backend_tokenizer.to_str(),
     ]
+    if tokenizer is not None:
+        facts += [
+            (tokenizer.model_max_length, tokenizer.pad_token, tokenizer.model_input_names),
+            tokenizer.backend_tokenizer.to_str(),
+        ]
     gradients = {
         f"grad {name}": weight.grad for name, weight in parameters.items() if weight.grad is not None
     }

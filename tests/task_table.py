@@ -16,13 +16,18 @@ from typing import Any
 import torch
 import transformers as hf
 from datasets import Dataset
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer import modules
 from transformers import PreTrainedModel
 
+import caption_models
 import glasshead
 from classifier_families import FAMILIES, WORDS, labelled_data
 from family_table import METHODS, YES, Row, outcome, page, without_names
 from glasshead.audits import AUDITS
+from glasshead.errors import InputError
 from glasshead.serve.opened_model import open_served_model
+from image_families import pictures, rows
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "tasks.md"
 TESTS = Path(__file__).parent
@@ -45,8 +50,9 @@ What other families can is on [the page of families](families.md); how a task is
 [Explain and audit your own model](../how-to/your-own-model.md).
 """
 COMMANDS = ("ranking", "report on heads", "page")
-NO_DATA = "no data, and no field of the page, ask about answers yet"
 MARKED = "it compares with what people marked, which these data have not"
+OF_TEXTS = "it is about words, and images have none: use 'erasure-neutral-colour'"
+ABOUT_WORDS = ("images have none", "no way to take a part out of images", "looks up no words")
 TEXTS = ["a warm , funny film", "the plot is dull and not very good", "bad film"]
 MANY = [" ".join(WORDS.split()[start : start + 7]) for start in range(12)]
 
@@ -54,10 +60,10 @@ MANY = [" ".join(WORDS.split()[start : start + 7]) for start in range(12)]
 @dataclass(frozen=True)
 class Asked:
     """A task: a tiny model, what it is asked, the data that ask it, and its tests; an empty
-    name is a test that there is not."""
+    name is a test that there is not. ``method`` is the one that is audited."""
 
     cls: type[PreTrainedModel]
-    data: Sequence[Any] | Dataset | None
+    data: Sequence[Any] | Dataset
     planted: str
     oracle: str
     pairs: Sequence[str] | None = None
@@ -65,6 +71,7 @@ class Asked:
     config: dict[str, Any] | None = None
     options: dict[str, Any] | None = None
     asks: dict[str, Any] | None = None
+    method: str = "attention"
 
     def build(self) -> PreTrainedModel:
         """A model whose weights differ enough that no number is zero to rounding."""
@@ -78,6 +85,40 @@ class Asked:
             torch.nn.init.normal_(parameter, std=0.3)
         return model
 
+    def reader(self) -> Any:
+        """Its tokenizer."""
+        return FAMILIES[self.family].tokenizer()
+
+    def inputs(self) -> list[Any]:
+        """Texts."""
+        return TEXTS
+
+    def reason(self, answer: str) -> str:
+        """A reason as the page has it."""
+        return answer
+
+
+@dataclass(frozen=True)
+class AskedOfImages(Asked):
+    """A task of images and captions."""
+
+    def build(self) -> PreTrainedModel:
+        """A CLIP."""
+        return caption_models.build("clip")[0]
+
+    def reader(self) -> Any:
+        """Its processor."""
+        tokenizer = caption_models.build("clip")[1]
+        return hf.CLIPProcessor(image_processor=caption_models.clip_processor(), tokenizer=tokenizer)
+
+    def inputs(self) -> list[Any]:
+        """Images."""
+        return pictures(3)
+
+    def reason(self, answer: str) -> str:
+        """One for all methods that are about words."""
+        return OF_TEXTS if any(part in answer for part in ABOUT_WORDS) else answer
+
 
 NAMES = {0: "bad", 1: "good", 2: "long"}
 QUESTIONS = [
@@ -88,6 +129,7 @@ CHOICES = [
     {"question": text, "choices": MANY[number : number + 3], "label": number % 3}
     for number, text in enumerate(MANY[:9])
 ]
+ANSWERS = [{"source": text, "target": "was bad"} for text in MANY]
 TASKS = {
     "classes": Asked(
         hf.BertForSequenceClassification,
@@ -141,6 +183,25 @@ TASKS = {
         options={"task": "zero-shot"},
         asks={"choices": ["praise", "blame"]},
     ),
+    "similarity": Asked(
+        hf.BertModel,
+        [
+            {"text": text, "text_pair": MANY[-number], "label": number / 12}
+            for number, text in enumerate(MANY)
+        ],
+        "tasks/test_similarity.py::test_the_word_that_decides_is_found",
+        "opening/test_sentence_transformers.py::test_gradients_and_erasures_are_those_by_hand",
+        pairs=TEXTS[::-1],
+        options={"task": "similarity-mean"},
+        asks={"task": "similarity-mean"},
+    ),
+    "captions": AskedOfImages(
+        hf.CLIPModel,
+        rows(12, caption_models.NAMES),
+        "tasks/test_image_captions.py::test_the_patch_that_decides_is_found",
+        "tasks/test_image_captions.py::test_gradients_and_erasures_are_those_of_the_whole_model",
+        asks={"choices": caption_models.NAMES},
+    ),
     "hidden words": Asked(
         hf.BertForMaskedLM,
         MANY,
@@ -156,7 +217,7 @@ TASKS = {
     ),
     "given answer": Asked(
         hf.GPT2LMHeadModel,
-        None,
+        ANSWERS,
         "tasks/test_answers.py::test_the_word_that_decides_is_found",
         "tasks/test_answers.py::test_gradients_are_those_by_hand_and_add_up",
         family="GPT2",
@@ -164,7 +225,7 @@ TASKS = {
     ),
     "given answer of an encoder–decoder": Asked(
         hf.T5ForConditionalGeneration,
-        None,
+        ANSWERS,
         "tasks/test_source_answers.py::test_the_word_of_the_source_that_decides_is_found",
         "tasks/test_source_answers.py::test_gradients_are_those_by_hand_and_add_up",
         family="T5",
@@ -172,36 +233,37 @@ TASKS = {
     ),
     "answer against another": Asked(
         hf.GPT2LMHeadModel,
-        None,
+        [{**row, "against": "was good"} for row in ANSWERS],
         "tasks/test_source_answers.py::test_the_word_that_decides_between_two_answers_is_found",
         "tasks/test_answer_contrasts.py::test_the_odds_are_those_of_the_losses",
         family="GPT2",
         asks={"answer": " was bad", "against": " was good"},
+        method="erasure-mean-embedding",
     ),
 }
 
 
 def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
     """What a model of the task can be asked; of the methods, some."""
-    model, tokenizer = asked.build(), FAMILIES[asked.family].tokenizer()
+    model, tokenizer = asked.build(), asked.reader()
     data = Dataset.from_dict({"text": MANY}) if asked.data is MANY else asked.data
     about = {"tokenizer": tokenizer, **(asked.options or {})}
 
     def explained(method: str) -> glasshead.Attributions:
         return glasshead.explain(
-            model, TEXTS, pairs=asked.pairs, tokenizer=tokenizer, method=method, **(asked.asks or {})
+            model, asked.inputs(), pairs=asked.pairs, tokenizer=tokenizer, method=method, **(asked.asks or {})
         )
 
-    row = {name: outcome(partial(explained, name)) for name in methods}
+    row = {name: asked.reason(outcome(partial(explained, name))) for name in methods}
     usual = [name for name, entry in AUDITS.items() if entry.by_default]
     tests = {"planted truth": tested(asked.planted), "oracle": tested(asked.oracle)}
     notebook = {"notebook": outcome(lambda: explained("gradient")._repr_html_())}
-    if data is None:
-        return row | dict.fromkeys([*usual, *COMMANDS], NO_DATA) | notebook | tests
-    card = glasshead.audit(model, data, draws=2, **about)
+    card = glasshead.audit(model, data, draws=2, method=asked.method, **about)
     notes = "\n".join(card.facts["notes"])
-    reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
-    left_out = {"plausibility": MARKED} | {name: without_names(reason) for name, reason in reasons}
+    reasons = re.findall(r"^The audits? (.*) (?:was|were) left out: (.*)\.$", notes, re.MULTILINE)
+    left_out = {"plausibility": MARKED}
+    for names, reason in reasons:
+        left_out |= dict.fromkeys(re.findall(r"'([\w-]+)'", names), without_names(reason))
     found = {finding.audit for finding in card.findings}
     row |= {name: YES if name in found else left_out[name] for name in usual}
     ask: dict[str, Callable[[], object]] = {
@@ -213,13 +275,21 @@ def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
     return row | notebook | tests
 
 
-def served(model: PreTrainedModel, tokenizer: hf.PreTrainedTokenizerFast) -> None:
+def served(model: PreTrainedModel, tokenizer: Any) -> None:
     """Open a model as the page does, and see that it offers methods."""
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        opened = open_served_model(folder)
-        assert opened.kind in ("classifier", "guesser", "language model")
+        if isinstance(model, hf.BertModel):  # how texts are compared is saved by sentence-transformers
+            words = modules.Transformer(folder)
+            folder += "/whole"
+            pooling = modules.Pooling(words.get_embedding_dimension())
+            SentenceTransformer(modules=[words, pooling], device="cpu").save(folder)
+        try:
+            opened = open_served_model(folder)
+        except InputError as error:
+            raise InputError(str(error).replace(folder, "the model")) from error
+        assert opened.kind in ("classifier", "guesser", "language model", "answerer")
         assert "gradient" not in opened.refused
 
 

@@ -1,4 +1,4 @@
-"""A small T5 that turns five words round, and what it looks at while it does: the folder my-t5."""
+"""A small T5 that turns five words round, and what it looks at while it does: the folder turning-t5."""
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -20,12 +20,12 @@ for _ in range(600):
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
-model.save_pretrained("my-t5")
-tokenizer.save_pretrained("my-t5")
+model.save_pretrained("turning-t5")
+tokenizer.save_pretrained("turning-t5")
 
 import glasshead  # noqa: E402
 
-written = glasshead.generate("my-t5", "red two blue four white")
+written = glasshead.generate("turning-t5", "red two blue four white")
 print(written.text)
 matrix = written.explain("attention").matrix[:, : written.source]
 for token, row in zip(written.tokens[written.start :], matrix, strict=True):

@@ -1,6 +1,7 @@
 """A small GPT-2 whose verbs agree with their subjects, trained as everybody trains one: the folder my-gpt."""
 
 import random
+from pathlib import Path
 
 from datasets import Dataset
 from tokenizers import ByteLevelBPETokenizer
@@ -22,6 +23,7 @@ for _ in range(4000):
     subject = random.choice(nouns) + ("s" if plural else "")
     verb = random.choice(["are", "were"] if plural else ["is", "was"])
     texts.append(f"the {subject} of the {random.choice(nouns)}{other} {verb} {random.choice(['old', 'new'])}")
+Path("texts.txt").write_text("\n".join(texts[:200]), encoding="utf-8")
 pieces = ByteLevelBPETokenizer()
 pieces.train_from_iterator(texts, vocab_size=320, special_tokens=["<|endoftext|>", "<|pad|>"])
 tokenizer = GPT2TokenizerFast(tokenizer_object=pieces._tokenizer, pad_token="<|pad|>")
@@ -62,6 +64,14 @@ for token in written.answer_tokens[:2]:
 
 matrix = written.explain("attention", layer=0, head=1).matrix
 print(matrix.shape, "written tokens × tokens before them")
-print(written.explain("erasure", against=" are").row(0))
-print("the whole answer:", written.explain("erasure", whole=True).matrix.round(1))
-written.explain("erasure").save("erasure.html")
+print(written.explain("erasure-mean-embedding", against=" are").row(0))
+print("the whole answer:", written.explain("erasure-mean-embedding", whole=True).matrix.round(1))
+written.explain("erasure-mean-embedding").save("erasure.html")
+
+effects = glasshead.logit_attribution("my-gpt", "the keys of the table", target=" are", against=" is")
+print(effects)
+print(effects.tokens_to_pandas().nlargest(3, "effect").to_string(index=False))
+layers = glasshead.lens("my-gpt", "the keys of the table", target=" are")
+for name, probability in zip(layers.layers, layers.target_probabilities[:, -1], strict=True):
+    print(f"{name:12}{probability:.2f}")
+effects.save("effects.html")

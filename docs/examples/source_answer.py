@@ -53,3 +53,11 @@ for one in found:
     method="erasure-mean-embedding",
 )
 print(f"{one.target}: most from {max(zip(one.scores, one.tokens, strict=True))[1]!r}")
+
+rows = []
+for thing, colour in [*colours.items()] * 10:
+    others = random.sample(fillers, 4)
+    rows.append({"source": " ".join([*others[:2], thing, *others[2:]]), "target": f"it is {colour}"})
+card = glasshead.audit("my-t5", rows, method="erasure-mean-embedding", audits=["faithfulness"])
+print(f"log p = {card.facts['log_probability']:.2f} on average,", end=" ")
+print(card.finding("faithfulness.comprehensiveness.all").verdict)

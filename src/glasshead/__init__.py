@@ -14,11 +14,15 @@ if TYPE_CHECKING:  # imported when first asked for: torch and transformers take 
     from glasshead.explainers import explain
     from glasshead.generation import generate
     from glasshead.huggingface import doctor, load, plug, unplug
+    from glasshead.inside import lens, logit_attribution, patch
     from glasshead.opening import open
     from glasshead.trace import intervene, record
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "judge", "rank", "record"}
+RETURNS_DRAWABLE = {
+    "audit", "compare", "explain", "generate", "heads", "judge", "lens", "logit_attribution", "patch",
+    "rank", "record",
+}  # fmt: skip
 
 __all__ = [
     "InputError",
@@ -33,9 +37,12 @@ __all__ = [
     "heads",
     "intervene",
     "judge",
+    "lens",
     "load",
+    "logit_attribution",
     "mechanism",
     "open",
+    "patch",
     "plug",
     "rank",
     "record",

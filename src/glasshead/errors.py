@@ -55,6 +55,14 @@ def one_line(error: BaseException | str | None) -> str:
     return " ".join(str(error).split())
 
 
+MOST_REASON = 120
+
+
+def brief(error: BaseException | str | None) -> str:
+    """The beginning of `one_line`, as it stands in brackets in a message of ours."""
+    return one_line(error)[:MOST_REASON]
+
+
 def pluralise(number: int, noun: str) -> str:
     """``1 field``, ``2 fields``: as messages count things."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

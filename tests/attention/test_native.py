@@ -371,7 +371,7 @@ class TestCompiled:
         monkeypatch.setattr("glasshead.attention.kernels.native_programs.build.compile_library", None)
         capability = torch.backends.cpu.get_cpu_capability()
         assert build_native((capability,)) == (native_library(capability),)
-        assert list_compiled_capabilities() == (capability,)
+        assert capability in list_compiled_capabilities()
 
 
 FRESH = """

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import glasshead
+from auto_table import Tried
 from classifier_data import named_bert, table
 from classifier_families import FAMILIES
 from glasshead.audits import memory
@@ -84,3 +85,10 @@ def test_the_layers_of_a_decoder_count():
     small = memory.audit_memory(model, encoded, torch.float32)
     model.config.decoder_layers += 400
     assert memory.audit_memory(model, encoded, torch.float32) > small
+
+
+def test_a_model_that_fails_in_float64_is_audited_in_float32():
+    tried = Tried("spans", "splinter")  # it masks with the least number of another precision
+    with pytest.raises(InputError, match=r"does not compute in float64 .* take `dtype='float32'`"):
+        tried.audit()
+    tried.audit(dtype="float32", audits=["performance"])

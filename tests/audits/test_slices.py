@@ -287,7 +287,7 @@ def test_slices_that_a_model_cannot_have_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"identifiability: .*cannot be read"):
         audit(model, labelled_data(6), tokenizer=family.tokenizer(), by="identifiability")
     run = train(data("ratings"), recipe("ratings").with_changes(epochs=1), tmp_path / "run")
-    with pytest.raises(InputError, match="confidence: ratings have no probability"):
+    with pytest.raises(InputError, match="confidence: numbers have no probability"):
         audit(run, data("ratings"), by="confidence")
 
 

@@ -26,9 +26,16 @@ from benchmarks.identifiability import (
     solve_cold,
     solve_warm,
 )
+from benchmarks.patching import PatchingSettings, measure_patching
 from glasshead.explainers import EXPLAINERS, LayerwiseRelevance, StackExplainer
 from glasshead.identifiability import intervals
 from tolerances import ONE_MODEL
+
+
+def test_exchanges_by_every_way_give_the_same_numbers():
+    results = {result.way: result for result in measure_patching(PatchingSettings(3, 3, 24, 4, 9, 0.01))}
+    assert set(results) == {"loop", "exact", "attribution"}
+    assert results["exact"].error < 1e-5
 
 
 def test_erasure_by_every_way_gives_the_same_numbers():

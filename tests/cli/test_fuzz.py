@@ -115,7 +115,7 @@ def test_damaged_data(place, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_data_of_many_kinds(place, kind):
-    check(bad_data(place, kind, range(20, 320)))
+    check(bad_data(place, kind, range(20, 80)))
 
 
 RECORDS = [
@@ -180,7 +180,7 @@ def test_damaged_folders(place, reading, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["run", "audit"])
 def test_damaged_folders_of_many_kinds(place, reading, kind):
-    check(bad_folders(place, *reading[kind], range(60, 120 if kind == "run" else 80)))
+    check(bad_folders(place, *reading[kind], range(60, 90 if kind == "run" else 75)))
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +201,8 @@ def usual(token_run, place, tiny, monkeypatch):
     language_model = place.parent / "writer"
     for each in small_writer():
         each.save_pretrained(language_model)
+    pairs = place.parent / "pairs.csv"
+    pairs.write_text("clean,corrupted,answer\na film is,a plot is,good\n", encoding="utf-8")
     few = ("--limit", 5, "--audits", "performance")
     return {
         ("demo",): (*out,),
@@ -210,6 +212,8 @@ def usual(token_run, place, tiny, monkeypatch):
         ("explain",): (run, TEXT),
         ("generate",): (language_model, "a film", "--tokens", 2),
         ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
+        ("lens",): (language_model, "a film"),
+        ("patch",): (language_model, pairs, "--out", place / "p.html"),
         ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
         ("judge",): (tiny.tanhmax_audit, "--out", place / "a"),
@@ -266,8 +270,8 @@ def test_nonsense_for_every_option(place, usual):
 @pytest.mark.slow
 @pytest.mark.parametrize("command", sorted({path[0] for path, _ in nonsense.options(app)}))
 def test_nonsense_of_every_kind_for_every_option(place, usual, command):
-    """Every third value for each option, another third for the next one: neighbours are of one kind."""
-    check(bad_options(place, usual, lambda number: nonsense.VALUES[number % 3 :: 3], command))
+    """Every ninth value for each option, another ninth for the next one: neighbours are of one kind."""
+    check(bad_options(place, usual, lambda number: nonsense.VALUES[number % 9 :: 9], command))
 
 
 def test_paths_of_the_wrong_kind(place, usual, reading):

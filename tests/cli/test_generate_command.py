@@ -50,10 +50,10 @@ def test_a_page_has_every_head_and_erasure(writer, tmp_path):
 def test_prompts_come_from_a_file_and_methods_stand_in_the_table(writer, tmp_path):
     (tmp_path / "prompts.txt").write_text("the film\na plot\n", encoding="utf-8")
     said = glasshead(
-        "generate", writer, "--file", tmp_path / "prompts.txt", "--tokens", 2, "--method", "erasure"
+        "generate", writer, "--file", tmp_path / "prompts.txt", "--tokens", 2, "--method", "gradient"
     ).stdout
     assert said.count("perplexity") == 2
-    assert "erasure" in said
+    assert "gradient" in said
 
 
 def test_an_empty_prompt_begins_a_text(writer):
@@ -67,8 +67,8 @@ def test_an_empty_prompt_begins_a_text(writer):
         ((PROMPT, "--strategy", "contrastive=0.6"), "choose nucleus"),
         ((PROMPT, "--intervals"), "--intervals are those of --method attention"),
         ((PROMPT, "--tokens", 0), "'--tokens': must be at least 1"),
-        ((PROMPT, "--method", "erasur"), "did you mean 'erasure'"),
-        ((PROMPT, "--method", "erasure", "--target", "rating"), "rates nothing"),
+        ((PROMPT, "--method", "erasure-mean"), "did you mean 'erasure-mean-embedding'"),
+        ((PROMPT, "--method", "erasure-mean-embedding", "--target", "rating"), "rates nothing"),
         ((" ".join(["film"] * 64),), "64 tokens"),
         ((PROMPT, "--out", "written.svg"), ".html or .json"),
         ((), "give a text"),

@@ -192,6 +192,12 @@ class TestTrees:
         with pytest.raises(InputError, match=r"line 6 is no labelled tree"):
             load(folder)
 
+    def test_plain_texts_are_no_data_set(self, tmp_path):
+        texts = tmp_path / "texts.txt"
+        texts.write_text("a good film\n", encoding="utf-8")
+        with pytest.raises(InputError, match="holds plain texts, and here each needs more: give a table"):
+            load(texts)
+
     def test_tables_go_before_trees(self, tmp_path):
         """A folder may hold notes beside its data."""
         folder = self.trees(tmp_path, "some notes")

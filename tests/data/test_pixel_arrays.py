@@ -30,6 +30,13 @@ def test_every_kind_of_array_is_the_same_picture(array):
     assert np.array_equal(np.asarray(decode_pixels(picture)), PIXELS)
 
 
+@pytest.mark.parametrize("grey", [PIXELS[..., 0], FLOATS[:3, :3, 0], torch.from_numpy(FLOATS[..., 0])])
+def test_two_axes_are_greys_as_pillow_has_them(grey):
+    read = np.asarray(decode_pixels(as_picture(grey)))
+    own = PIXELS[: len(grey), : grey.shape[1], 0]
+    assert np.array_equal(read, np.asarray(Image.fromarray(own, "L").convert("RGB")))
+
+
 def test_half_precision_is_the_same_picture_up_to_its_rounding():
     pixels = np.asarray(decode_pixels(as_picture(torch.from_numpy(FLOATS).bfloat16())))
     assert np.abs(pixels.astype(int) - PIXELS).max() <= 1
@@ -44,7 +51,8 @@ def test_three_axes_are_one_image_and_four_are_several():
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (PIXELS[..., 0], "an array of 12 × 10 is no image"),
+        (PIXELS[0, 0], "an array of 3 is no image"),
+        (PIXELS[:0, :, 0], "an array of 0 × 10 is no image"),
         (PIXELS[..., :1], "an array of 12 × 10 × 1 is no image"),
         (PIXELS[:0], "an array of 0 × 10 × 3 is no image"),
         (np.float64(0.5), "an array of one number is no image"),

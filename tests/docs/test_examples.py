@@ -97,8 +97,23 @@ SHELL = {
             "Report: audits/my-chooser",
         ],
     ),
-    "similarity": ([], ["cat", "rating 0.60 for “first text”"]),
+    "chats": (
+        ["chat.json"],
+        [
+            "bonjour",
+            "answer in french   +",
+            "please say hello",
+            "in french",
+            "predicted “hallo”",
+            "answer in german   +",
+        ],
+    ),
+    "similarity": ([], ["cat", "similarity 0.60 for “first text”"]),
     "zero_shot": ([], ["predicted chosen for “This review is about travel.”, p(chosen) = "]),
+    "captions": (
+        ["audits/my-clip/card.json"],
+        ["predicted a green square, p(a green square) = ", "the classes of the data are the captions"],
+    ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
         ["my-adapters/adapter_model.safetensors", "audits/my-adapters/card.json"],
@@ -203,6 +218,18 @@ SHELL = {
         ["written.html", "written.json"],
         ["perplexity", "from, by", "Written to written.html", "Written to written.json"],
     ),
+    "inside": (
+        ["inside.html", "inside.json"],
+        [
+            "The logit of “",
+            "adds +",
+            "is on top",
+            "embeddings",
+            "layer 1",
+            "Written to inside.json",
+            "Tuned lens: each state",
+        ],
+    ),
     "given_answer": (
         ["answer.html"],
         ["p(“ is old”) = ", "p(“ old”) = ", "“ are old” rather than", "Written to answer.html"],
@@ -228,6 +255,10 @@ SHELL = {
     ),
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
+    "patch": (
+        ["heads.html", "needed.html", "stream.csv"],
+        ["heads are shown to carry the answer", "Layer 0 head", "Kendall", "Report: stream.csv"],
+    ),
     "recommend": (
         ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html", "audits/news/report.html"],
         ["Run in runs/news", "popularity", "Attention over the clicked news"],
@@ -257,16 +288,26 @@ MAKERS = {
     "find_answers": "find_answers",
     "choices": "choices",
     "zero_shot": "zero_shot",
+    "captions": "captions",
     "similarity": "similarity",
     "write": "my_writer",
     "given_answer": "my_writer",
+    "chats": "chats",
+    "inside": "my_writer",
     "images": "make_digit",
+    "patch": "repeat_words",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""
+READ_BY_PYTHON = {"patch": "repeat_words"}
+"""Python examples that do."""
 PRETRAINED = ("minilm", "adapters", "similarity")
 """Examples that begin with an encoder that is trained already."""
 # A regular expression for what a Python example prints.
 PYTHON = {
+    "patch": (
+        r"shown to be needed for the answer\.\n"
+        r"[\s\S]*layer 0 head \d: -\d+\.\d\d, \d+% of the difference, p = 0\.0"
+    ),
     "ask_server": (
         r"^tanhmax \['negative', 'positive'\]\npredicted (positive|negative) \(p = [01]\.\d+\)\n"
         r"a +[+−].*\ncharming +\+.*\n[\s\S]*glasshead\.explain\('runs/tanhmax', .*\nended with 143\n$"
@@ -285,8 +326,13 @@ PYTHON = {
     "tokenizer": r"\"it's\", 'self-indulgent'.*\"don't\".*'!!!', '3\.5'.*\n.*\"It's\"",
     "train": r"PooledClassifier \['negative', 'positive'\] gauge -?1\n.*'label': '(positive|negative)'",
     "source_answer": (
-        r"“it is yellow”: p = 0\.9\d, most from 'lemon'\n[\s\S]*“yellow”: .* 'lemon'\n"
-        r"[\s\S]*“it is yellow” rather than “it is green”: most from 'lemon'\n$"
+        r"“it is yellow”: p = 0\.[6-9]\d, most from 'lemon'\n[\s\S]*“yellow”: .* 'lemon'\n"
+        r"[\s\S]*“it is yellow” rather than “it is green”: most from 'lemon'\n"
+        r"log p = -\d\.\d\d on average, more faithful than random tokens\n$"
+    ),
+    "chats": (
+        r"bonjour\nbonjour and not hallo: because of 'answer in french'\n"
+        r"bonjour and not adieu: because of 'please say hello'\n$"
     ),
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
@@ -304,7 +350,10 @@ PYTHON = {
     "strategies": r"temperature=2\+top-k=3 +0\.44[\s\S]*beam=2  the film: 0\.36\n$",
     "my_writer": (
         r"the model ended the text\nrank [12]: “ (is|was)” 0\.[3-7]\d “ (is|was)” 0\.[3-7]\d .*\n[\s\S]*"
-        r"\(3, 7\) written tokens[\s\S]*predicted “ (is|was)”, .*erasure: [\s\S]*the whole answer: \[\["
+        r"\(3, 7\) written tokens[\s\S]*predicted “ (is|was)”, .*erasure-mean-embedding: "
+        r"[\s\S]*the whole answer: \[\["
+        r"[\s\S]*logit of “ are” minus that of “ is” = \d[\s\S]* layer +head +position +token +effect\n"
+        r"[\s\S]*embeddings +0\.\d\d\nlayer 0 +0\.\d\d\nlayer 1 +0\.\d\d\n"
     ),
     "adversary": r"λ = 0 +maps 0\.\d+ .*\nλ = 0\.03 +maps 0\.[3-6]\d+ \[.*farther away than",
     "kendall": r"rows: 50 equal to SciPy: True",
@@ -361,6 +410,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "make_vectors.py",
     "mark_reviews.py",
     "minilm.py",
+    "repeat_words.py",
     "reproduce.sh",
     "signed_square.py",
     "tags.py",
@@ -368,6 +418,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "find_answers.py",
     "choices.py",
     "zero_shot.py",
+    "captions.py",
     "similarity.py",
     "use_signed_square.py",
 }
@@ -507,11 +558,14 @@ def test_python_example(
     name: str,
     workspace: Path,
     made: Callable[[str], tuple[Path, str]],
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     if name in MAKERS.values():
         _, printed = made(name)
     else:
+        if name in READ_BY_PYTHON:
+            workspace = Path(shutil.copytree(made(READ_BY_PYTHON[name])[0], tmp_path / "made"))
         with contextlib.chdir(workspace):
             runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         printed = capsys.readouterr().out

@@ -1,7 +1,5 @@
 """Models that look up, or compute, in a way of their own: explained, or refused in a line."""
 
-import warnings
-
 import pytest
 import torch
 import transformers as hf
@@ -86,24 +84,6 @@ def test_a_model_without_a_table_of_words_is_refused():
     model = hf.CanineForSequenceClassification(hf.CanineConfig(**config, num_hash_buckets=32))
     with pytest.raises(InputError, match="no one table of word vectors"):
         glasshead.explain(model, TEXTS, tokenizer=word_tokenizer())
-
-
-class Packed(torch.Tensor):
-    """A tensor of another kind, as torchao makes them."""
-
-
-def test_quantised_modules_are_called_so():
-    model, tokenizer = FAMILIES["Bert"].build(2), FAMILIES["Bert"].tokenizer()
-    with warnings.catch_warnings(action="ignore"):  # torch is going to drop it
-        dynamic = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
-    packed = FAMILIES["Bert"].build(2)
-    query = packed.bert.encoder.layer[0].attention.self.query
-    query.weight = torch.nn.Parameter(query.weight.detach().as_subclass(Packed))
-    whole = FAMILIES["Bert"].build(2)
-    whole.classifier.weight = torch.nn.Parameter(whole.classifier.weight.to(torch.int8), requires_grad=False)
-    for quantised in (dynamic, packed, whole):
-        with pytest.raises(InputError, match="is quantised"):
-            glasshead.explain(quantised, TEXTS, tokenizer=tokenizer)
 
 
 class Stop(torch.autograd.Function):

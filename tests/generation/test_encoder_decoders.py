@@ -143,7 +143,7 @@ def erased(model, tokenizer, written, place, gone, method):
         changed = [*written.ids]
         changed[gone] = tokenizer.unk_token_id
         return logits_behind(model, written, place, changed)
-    if method == "erasure":
+    if method == "erasure-mean-embedding":
         scale = getattr(model.get_encoder().embed_tokens, "embed_scale", 1.0)
         table = model.get_input_embeddings().weight
         vectors = table[list(written.ids)] * scale
@@ -168,7 +168,7 @@ def erased(model, tokenizer, written, place, gone, method):
 
 
 @every
-@pytest.mark.parametrize("method", ["erasure", "erasure-unknown-token", "erasure-zero-weight"])
+@pytest.mark.parametrize("method", ["erasure-mean-embedding", "erasure-unknown-token", "erasure-all-layers"])
 @torch.no_grad()
 def test_erasure_of_all_targets_at_once_is_that_of_one_target_at_a_time(name, method):
     model, tokenizer = answerer(name)
@@ -230,10 +230,21 @@ def test_every_method_explains_what_other_families_answer(name):
         assert np.isfinite(matrix[np.tril_indices(len(matrix), written.start - 1, matrix.shape[1])]).all()
 
 
+def test_heads_bring_something_directly_from_the_source_and_from_the_answer():
+    """The last layer's cross-attention reads the encoder, its own attention what was written: the target is
+    linear in the weights of both."""
+    written = write("Bart")
+    matrix = written.explain("direct", target="logit").matrix
+    assert np.abs(matrix[:, : written.source]).max() > 1e-3
+    assert np.nanmax(np.abs(matrix[1:, written.source :])) > 1e-3
+    whole = written.explain("direct", target="logit", whole=True).matrix
+    np.testing.assert_allclose(whole[0], np.nansum(matrix, axis=0), **of_size(whole, 1e-4))
+
+
 @every
 def test_the_whole_answer_is_the_sum_over_its_tokens(name):
     written = write(name)
-    rows, whole = written.explain("erasure"), written.explain("erasure", whole=True)
+    rows, whole = (written.explain("erasure-mean-embedding", whole=one) for one in (False, True))
     expected = np.nansum(rows.matrix, axis=0)
     np.testing.assert_allclose(whole.matrix[0], expected, **of_size(expected, 1e-4))
 
@@ -252,7 +263,7 @@ def test_the_answer_is_a_text_of_its_own_behind_an_arrow():
     assert row.tokens == written.tokens[: written.start + 2]
 
 
-@pytest.mark.parametrize("method", ["attention", "rollout", "erasure"])
+@pytest.mark.parametrize("method", ["attention", "rollout", "erasure-mean-embedding"])
 def test_the_source_contributes_the_sum_of_its_numbers(method):
     explained = write("T5").explain(method)
     np.testing.assert_allclose(explained.source_sums, explained.matrix[:, :8].sum(axis=1), **ONE_MODEL)
@@ -261,7 +272,7 @@ def test_the_source_contributes_the_sum_of_its_numbers(method):
 
 
 def test_the_page_and_the_table_show_source_and_answer():
-    with_maps = write("T5").with_maps(["attention", "erasure"], heads=True)
+    with_maps = write("T5").with_maps(["attention", "erasure-mean-embedding"], heads=True)
     assert {(one.layer, one.head) for one in with_maps.maps if one.method == "attention"} == {
         (layer, head) for layer in (0, 1) for head in (0, 1, "mean")
     }
@@ -358,7 +369,7 @@ def test_a_planted_answer_is_found_in_the_source():
     drawn at random, that would be so in a fifth."""
     model, tokenizer, words = reverser()
     generator = torch.Generator().manual_seed(1)
-    found = {method: [] for method in ("attention", "rollout", "erasure", "gradient-l2")}
+    found = {method: [] for method in ("attention", "rollout", "erasure-mean-embedding", "gradient-l2")}
     for _ in range(12):
         ids = words[torch.randperm(len(words), generator=generator)[:5]].tolist()
         written = generate(model, tokenizer.decode(ids), tokenizer=tokenizer, tokens=6)

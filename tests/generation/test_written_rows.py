@@ -92,7 +92,7 @@ def test_the_same_of_texts_that_were_padded_on_the_left():
 def without(model, ids, place, method, tokenizer):
     """The logits behind a text of which one token is erased, by hand."""
     embeddings = model.transformer.wte(ids)
-    if method == "erasure":
+    if method == "erasure-mean-embedding":
         embeddings[:, place] = model.transformer.wte.weight.mean(dim=0)
         return model(inputs_embeds=embeddings).logits[0, -1]
     if method == "erasure-unknown-token":
@@ -109,7 +109,7 @@ def without(model, ids, place, method, tokenizer):
         return model(ids).logits[0, -1]
 
 
-@pytest.mark.parametrize("method", ["erasure", "erasure-unknown-token", "erasure-zero-weight"])
+@pytest.mark.parametrize("method", ["erasure-mean-embedding", "erasure-unknown-token", "erasure-all-layers"])
 @pytest.mark.parametrize(
     ("target", "against"), [("log-probability", "film"), ("entropy", None), ("logit", None)]
 )
@@ -153,7 +153,7 @@ def test_gradients_are_those_of_one_target_at_a_time(method):
         assert np.isnan(matrix[number, place:]).all()
 
 
-@pytest.mark.parametrize("method", ["erasure", "gradient"])
+@pytest.mark.parametrize("method", ["erasure-mean-embedding", "gradient"])
 def test_the_whole_answer_is_the_sum_over_its_tokens(method):
     written = write()
     rows, whole = written.explain(method), written.explain(method, whole=True)
@@ -177,7 +177,7 @@ def test_rollout_is_the_product_of_the_maps_with_the_residual_path():
 
 def test_a_row_is_the_explanation_of_the_text_before_it():
     written = write()
-    explained = written.explain("erasure")
+    explained = written.explain("erasure-mean-embedding")
     row = explained.row(2)
     end = written.start + 2
     assert row.text == written.text[: written.offsets[end - 1][1]]
@@ -199,7 +199,7 @@ def test_tables_have_a_row_for_each_pair_and_each_token():
 
 
 def test_maps_for_a_page_have_every_layer_and_head():
-    with_maps = write().with_maps(["attention", "erasure"], heads=True)
+    with_maps = write().with_maps(["attention", "erasure-mean-embedding"], heads=True)
     places = [(one.method, one.layer, one.head) for one in with_maps.maps]
     assert {("attention", layer, head) for layer in (0, 1) for head in (0, 1, "mean")} <= set(places)
     assert len(places) == len(set(places))
@@ -242,7 +242,8 @@ def test_heads_that_are_too_many_for_a_page_are_left_out_and_it_says_so(monkeypa
 
 def test_progress_is_told_to_the_end():
     told = []
-    write().with_maps(["erasure", "gradient"], progress=lambda done, total: told.append((done, total)))
+    methods = ["erasure-mean-embedding", "gradient"]
+    write().with_maps(methods, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (6, 6)
     assert (9, 9) in told
 
@@ -277,13 +278,13 @@ def pieces_of_words(matrix, words, start, adds):
     return table
 
 
-@pytest.mark.parametrize("method", ["attention", "erasure"])
+@pytest.mark.parametrize("method", ["attention", "erasure-mean-embedding"])
 def test_words_are_written_from_words(method):
     written = write(tokens=7)
     whole = replace(written.plain_value(), words=(0, 0, 1, 2, 3, 3, 4, -1, 5, 5, 5))
     explained = WrittenAttribution(whole, written.explain(method).map)
     table = explained.by_word()
-    expected = pieces_of_words(explained.matrix, whole.words, 4, method == "erasure")
+    expected = pieces_of_words(explained.matrix, whole.words, 4, method == "erasure-mean-embedding")
     np.testing.assert_allclose(table.to_numpy(), expected, atol=1e-9)
     assert table.shape == (4, 7)
     if method == "attention":
@@ -296,10 +297,10 @@ def test_words_are_written_from_words(method):
 
 def test_the_whole_answer_is_explained_by_words():
     written = write()
-    table = written.explain("erasure", whole=True).by_word()
+    table = written.explain("erasure-mean-embedding", whole=True).by_word()
     assert table.shape[0] == 1
     assert float(table.sum(axis=1).iloc[0]) == pytest.approx(
-        float(written.explain("erasure", whole=True).matrix.sum()), rel=1e-6
+        float(written.explain("erasure-mean-embedding", whole=True).matrix.sum()), rel=1e-6
     )
 
 
@@ -326,7 +327,7 @@ def test_intervals_are_those_of_the_rows_one_by_one(head):
 
 
 def test_a_page_has_the_intervals_of_every_head():
-    with_maps = write().with_maps(["attention", "erasure"], heads=True, intervals=True)
+    with_maps = write().with_maps(["attention", "erasure-mean-embedding"], heads=True, intervals=True)
     assert {one.method for one in with_maps.maps if one.intervals is not None} == {"attention"}
     assert all(one.intervals for one in with_maps.maps if one.method == "attention")
     assert "certain" in written_page(with_maps)
@@ -335,16 +336,19 @@ def test_a_page_has_the_intervals_of_every_head():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "erasure", "intervals": True}, "no attention weights"),
+        ({"method": "erasure-mean-embedding", "intervals": True}, "no attention weights"),
         ({"method": "attention", "head": "max", "intervals": True}, "not of their max"),
-        ({"method": "erasur"}, "did you mean 'erasure'"),
-        ({"method": "erasure", "layer": 0}, "reads no single attention"),
+        ({"method": "erasure-mean"}, "did you mean 'erasure-mean-embedding'"),
+        ({"method": "erasure-mean-embedding", "layer": 0}, "reads no single attention"),
         ({"method": "attention", "target": "entropy"}, "the same whatever is explained"),
         ({"method": "attention", "layer": 7}, "no attention layer 7"),
         ({"method": "attention", "layer": 0, "head": 9}, "no head 9"),
-        ({"method": "erasure", "against": "the film"}, "2 tokens"),
-        ({"method": "erasure", "against": "the", "target": "entropy"}, "contrast is one of log-prob"),
-        ({"method": "erasure", "target": "rating"}, "rates nothing"),
+        ({"method": "erasure-mean-embedding", "against": "the film"}, "2 tokens"),
+        (
+            {"method": "erasure-mean-embedding", "against": "the", "target": "entropy"},
+            "contrast is one of",
+        ),
+        ({"method": "erasure-mean-embedding", "target": "rating"}, "rates nothing"),
     ],
 )
 def test_what_cannot_be_explained_is_refused_in_a_sentence(options, words):

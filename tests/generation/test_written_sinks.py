@@ -45,7 +45,7 @@ def test_a_sink_is_counted_and_not_named(explained):
 
 
 def test_other_numbers_have_no_sinks(written):
-    erased = written.explain("erasure")
+    erased = written.explain("erasure-mean-embedding")
     assert erased.map.sinks() == (None,) * 4
     np.testing.assert_array_equal(erased.rest, erased.matrix)
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 import torch
 
+from auto_classes import build
 from classifier_families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.huggingface import caught_softmax, isolated_copy, readable_copy
@@ -57,6 +58,24 @@ def test_gradients_are_the_differences_that_edits_make(name):
     torch.testing.assert_close((slope * direction).sum(), measured, rtol=5e-3, atol=1e-3)
 
 
+def test_heads_that_a_model_folds_into_its_batch_are_told_apart():
+    model = build("classes", "mvp")
+    ids = torch.tensor([[7, 8, 9, 10, 1], [9, 12, 1, 0, 0]])
+    inputs = {"input_ids": ids, "attention_mask": (ids != 0).long()}
+    copied = readable_copy(model)
+    with torch.no_grad(), record(copied) as trace:
+        logits = copied(**inputs).logits
+        expected = model(**inputs, output_attentions=True)
+    assert torch.equal(logits, expected.logits)
+    crossed = zip(expected.decoder_attentions, expected.cross_attentions, strict=True)
+    own = [*expected.encoder_attentions, *(each for layer in crossed for each in layer)]
+    assert len(trace.only) == len(own) == 6
+    for layer, weights in zip(trace.only, own, strict=True):
+        torch.testing.assert_close(layer.weights, weights)
+    with torch.no_grad(), intervene(copied, lambda _, w, call: torch.zeros_like(w), [0]):
+        assert not torch.allclose(copied(**inputs).logits, logits)
+
+
 def test_capped_scores_are_honoured():
     def weights(cap):
         model = FAMILIES["Gemma2"].build(pad_token_id=0, attn_logit_softcapping=cap)
@@ -76,7 +95,7 @@ def test_without_values_there_are_none():
     _, copied = built("MPNet")
     with torch.no_grad(), record(copied) as trace:
         copied(**INPUTS)
-    with pytest.raises(InputError, match="its queries, keys and values cannot"):
+    with pytest.raises(InputError, match="no queries, keys and values"):
         _ = trace.only[0].v
 
 

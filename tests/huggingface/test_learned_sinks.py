@@ -33,6 +33,11 @@ def around(module, scores, keys):
     return torch.cat(tensors=[sinks, scores, sinks], dim=-1).softmax(dim=-1)[..., 1:-1]
 
 
+def of_the_states(module, scores, keys):
+    sinks = module.sink_map(module.states).transpose(1, 2)[..., None]
+    return torch.cat([scores, sinks], dim=-1).softmax(dim=-1)[..., :-1]
+
+
 def zero(module, scores, keys):
     return torch.cat([scores.new_zeros(*scores.shape[:3], 1), scores], dim=3).softmax(dim=-1)[..., 1:]
 
@@ -65,10 +70,12 @@ class SinkAttention(nn.Module):
         super().__init__()
         self.num_heads = HEADS
         self.queries_keys_values = nn.Linear(WIDTH, 3 * WIDTH)
+        self.sink_map = nn.Linear(WIDTH, HEADS)
         self.sinks = nn.Parameter(torch.tensor([0.5, 1.5]))
 
     def forward(self, states, mask):
         texts, length, _ = states.shape
+        self.states = states
         q, k, v = self.queries_keys_values(states).view(texts, length, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
         scores = (q @ k.mT / 3).masked_fill(mask[:, None, None] == 0, -1e9)
         weights = type(self).weigh(self, scores, k)
@@ -109,7 +116,7 @@ def model_with(weigh):
     return widened(build, BertConfig(vocab_size=60, hidden_size=WIDTH, num_labels=2))
 
 
-SINKS = [behind, before, around, zero, padded]
+SINKS = [behind, before, around, of_the_states, zero, padded]
 
 
 @pytest.mark.parametrize("texts", [TEXTS, ["bad"]])

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
 from glasshead.identifiability import IntervalOptions, RowSelector, attention_rows, merge_parts, solve_batches
+from glasshead.identifiability.interval_batches import fingerprints
 from small_encoders import batch, encoded, small
 
 LENGTHS = (14, 4, 12, 2, 9)
@@ -164,3 +165,12 @@ def test_wrong_questions():
     for wrong in ({"top": 0}, {"tolerance": -0.1}, {"tolerance": float("nan")}):
         with pytest.raises(InputError):
             IntervalOptions(**wrong)
+
+
+def test_a_model_with_a_number_of_no_dimension_has_a_fingerprint():
+    model, texts = small(max_length=16), encoded(batch(lengths=(4,)))
+    model.register_parameter("temperature", torch.nn.Parameter(torch.tensor(2.0)))
+    before = fingerprints(model, texts)
+    with torch.no_grad():
+        model.temperature.mul_(2)
+    assert fingerprints(model, texts)["weights"] != before["weights"]

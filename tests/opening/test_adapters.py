@@ -188,13 +188,6 @@ def test_what_cannot_be_merged(says, build):
     assert len(str(refusal.value)) <= 300
 
 
-def test_a_quantised_model_with_adapters():
-    model = adapted()
-    model.base_model.model.is_quantized = True
-    with pytest.raises(InputError, match="BertForSequenceClassification is quantised"):
-        glasshead.open(model, READER)
-
-
 def test_a_copy_that_predicts_otherwise():
     model = adapted()
     model.register_forward_hook(lambda module, inputs, output: type(output)(logits=output.logits + 1))

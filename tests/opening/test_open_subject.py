@@ -231,13 +231,10 @@ def test_models_that_cannot_be_read():
     refused(object(), "object is no model that can be read", None, OpenOptions())
     refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
     refused_model("predicts no class of a text", hf.BertModel(model.config))
-    refused_model("reads pixel_values, and neither classifies texts nor images", FAMILIES["vit"].build())
+    refused_model("reads pixel_values, and no ids of tokens", FAMILIES["vit"].build())
     refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
     refused_model("knows 1114112 tokens, the model ", tokenizer=hf.CanineTokenizer())
     refused_model("`tokenizer` is a str, not a tokenizer", tokenizer="bert-base-uncased")
-    quantised, _ = bert()
-    quantised.is_quantized = True
-    refused_model("is quantised", quantised)
     with torch.device("meta"):
         offloaded = hf.BertForSequenceClassification(model.config)
     refused_model("not in memory", offloaded)

@@ -358,10 +358,47 @@ def test_a_classifier_of_images_without_attention_is_read_by_its_patches():
         glasshead.explain(model, picture, tokenizer=processor(), method="attention")
 
 
-def test_windows_of_patches_are_not_supported():
-    config = hf.SwinConfig(
-        image_size=12, patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[1, 2], window_size=3
+def windows():
+    """A model of windows."""
+    return hf.SwinForImageClassification(
+        hf.SwinConfig(
+            image_size=12, patch_size=1, embed_dim=8, depths=[1, 1], num_heads=[1, 2], window_size=3
+        )
     )
-    model = hf.SwinForImageClassification(config)
-    with pytest.raises(InputError, match="do not read all patches of an image at once"):
-        glasshead.open(model, processor())
+
+
+def convolutions():
+    """A model of convolutions that overlap."""
+    return hf.ResNetForImageClassification(hf.ResNetConfig(hidden_sizes=[8], depths=[1], num_labels=3))
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [(windows, "not between the patches of a whole image"), (convolutions, "has no attention")],
+)
+def test_an_image_is_cut_for_a_model_of_which_no_token_is_a_patch(build, reason):
+    torch.manual_seed(0)
+    model, (picture, *_) = build().eval(), pictures()
+    for parameter in model.parameters():
+        if parameter.ndim > 1:
+            torch.nn.init.normal_(parameter, std=0.3)
+    encoded = glasshead.open(model, processor()).tokenizer.encode([picture])
+    pixels = encoded.inputs()["pixel_values"].requires_grad_()
+    p = model(pixel_values=pixels).logits.softmax(dim=-1)[0, 1]
+    p.backward()
+    asked = {"tokenizer": processor(), "target": 1}
+    (slopes,) = glasshead.explain(model, picture, method="gradient", **asked)
+    (changes,) = glasshead.explain(model, picture, method="erasure-neutral-colour", **asked)
+    assert len(slopes.scores) == 144
+    for number, (left, top, right, bottom) in enumerate(slopes.boxes):
+        own = (pixels * pixels.grad)[0, :, top:bottom, left:right].sum()
+        assert slopes.scores[number] == pytest.approx(float(own.detach()), abs=1e-6)
+        if number % 12 == 0:
+            without = pixels.detach().clone()
+            without[0, :, top:bottom, left:right] = 0
+            with torch.no_grad():
+                change = p.detach() - model(pixel_values=without).logits.softmax(dim=-1)[0, 1]
+            assert changes.scores[number] == pytest.approx(float(change), abs=1e-6)
+    for method in ("attention", "rollout", "erasure-masked"):
+        with pytest.raises(InputError, match=reason):
+            glasshead.explain(model, picture, method=method, **asked)

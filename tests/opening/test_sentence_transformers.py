@@ -115,15 +115,24 @@ def test_a_saved_cross_encoder_is_none(tmp_path):
     assert one.prediction == pytest.approx(float(logits[0]), abs=1e-5)
 
 
-def test_an_audit_is_about_first_texts(encoder):
+def test_an_audit_is_about_either_text(encoder):
     own = encoder()
     firsts, seconds = [FIRST, SECOND, "bad film", "good"] * 6, [SECOND, "the film", "good film", FIRST] * 6
     rows = {"text": firsts, "text_pair": seconds, "label": [number / 24 for number in range(24)]}
-    card = glasshead.audit(own, Dataset.from_dict(rows), audits=["agreement", "faithfulness"], draws=2)
-    assert {finding.audit for finding in card.findings} == {"agreement", "faithfulness"}
-    rows["label"] = [5.0 * label for label in rows["label"]]
-    with pytest.raises(InputError, match="divide their ratings"):
-        glasshead.audit(own, Dataset.from_dict(rows), audits=["agreement"], draws=2)
+    card = glasshead.audit(own, Dataset.from_dict(rows), audits=["agreement", "performance"], draws=2)
+    assert {finding.audit for finding in card.findings} == {"agreement", "performance"}
+    asked = dict(zip(card.examples["text"], card.examples["question"], strict=True))
+    assert set(asked.values()) == {"first text", "second text"}
+    for text, question in asked.items():
+        own_side, other = (firsts, seconds) if question == "first text" else (seconds, firsts)
+        assert any(
+            text.startswith(one) and text.endswith(two) for one, two in zip(own_side, other, strict=True)
+        )
+    scaled = rows | {"label": [5.0 * label for label in rows["label"]]}
+    divided = glasshead.audit(own, Dataset.from_dict(scaled), audits=["performance"], draws=2)
+    assert any("divided by it" in note for note in divided.facts["notes"])
+    largest = max(rows["label"])
+    np.testing.assert_allclose(divided.examples["label"], np.array(card.examples["label"]) / largest)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import transformers as hf
 from torch import Tensor
 
 import glasshead
-from classifier_families import SIZES, widened, word_tokenizer
+from auto_classes import build
+from classifier_families import FAMILIES, SIZES, widened, word_tokenizer
 from glasshead.errors import InputError
 
 TEXT = "the film was good and funny"
@@ -106,3 +107,14 @@ def test_a_model_that_reads_nothing_is_refused_in_one_line() -> None:
     model = widened(NeverForSequenceClassification, hf.BertConfig(**SIZES, num_labels=3))
     with pytest.raises(InputError, match="fails on every text of up to 16 words"):
         glasshead.explain(model, [TEXT], tokenizer=word_tokenizer())
+
+
+def test_whatever_a_model_raises_on_every_text_is_said() -> None:
+    model = FAMILIES["Bart"].build()
+    with pytest.raises(InputError, match=r"at least one <eos> token.* on the tokens of this tokenizer alone"):
+        glasshead.open(model, word_tokenizer(""))
+
+
+def test_a_model_that_reads_padding_of_longer_texts_alone_is_noticed() -> None:
+    subject = glasshead.open(build("classes", "reformer"), word_tokenizer())
+    assert any("padding changes what this model predicts" in note for note in subject.notes)

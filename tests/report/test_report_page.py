@@ -211,6 +211,19 @@ def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
     assert (
         f"these 60 texts do not show whether the model is better than always guessing the {guess}" in unsure
     )
+    gap = {
+        "score": "accuracy",
+        "of_the_model": 0.8,
+        "of_the_guess": 0.3,
+        "difference": 0.5,
+        "interval": [0.2, 0.8],
+    }
+    (few,) = caution(against_guessing="undecided", examples=12, guessing=gap | {"n": 12})
+    assert "these 12 texts are too few to show whether" in few
+    assert "at least 20 are needed" in few
+    assert "+0.5" not in few
+    (enough,) = caution(against_guessing="undecided", examples=20, guessing=gap | {"n": 20})
+    assert "these 20 texts do not show whether" in enough
     assert caution(against_guessing="better") == []
 
 

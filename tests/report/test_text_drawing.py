@@ -102,7 +102,7 @@ def test_a_method_without_contributions_shows_none():
         ({"target": "a", "predicted": "b", "prediction": 0.25}, 2, "predicted b (p = 0.750)"),
         ({"target": "a", "predicted": "b", "prediction": 0.25}, 3, "predicted b, p(a) = 0.250"),
         ({"target": "a", "predicted": "b", "prediction": 0.25}, None, "predicted b, p(a) = 0.250"),
-        ({"rates": True, "prediction": 3.5}, 1, "predicted rating 3.50"),
+        ({"rates": True, "target": "rating", "prediction": 3.5}, 1, "predicted rating 3.50"),
     ],
 )
 def test_the_probability_is_that_of_the_predicted_class_where_it_is_known(changes, classes, says):
@@ -124,7 +124,10 @@ def test_a_legend_says_what_red_is_for_and_what_has_full_colour():
     assert weights.largest.startswith("largest weight ")
     plain = draw_text(replace(found, contributions=None, signed=False))
     assert plain.legend == "the stronger the colour, the larger the weight"
-    assert draw_text(replace(found, rates=True)).legend == "red: raises the rating, blue: lowers it"
+    assert (
+        draw_text(replace(found, rates=True, target="rating")).legend
+        == "red: raises the rating, blue: lowers it"
+    )
 
 
 def test_an_empty_text_is_drawn_as_nothing():

@@ -12,11 +12,13 @@ from threading import Event, current_thread
 
 import numpy as np
 import pytest
+import transformers as hf
 from PIL import Image
 from served_models import ADDRESS, HEBREW, LABELS, TEXT, served
 from starlette.testclient import TestClient
 
 import glasshead
+from classifier_families import FAMILIES as FAMILIES_OF_MODELS
 from glasshead.audits import run_heads
 from glasshead.escaping import visible
 from glasshead.explainers import FAMILIES, explain_texts
@@ -172,7 +174,8 @@ class TestExplain:
             ({"target": "no such class"}, 422, "no such class"),
             ({"model": "pieces", "layer": 7}, 422, "layer 7"),
             ({"method": "gradient", "intervals": True}, 422, "interval"),
-            ({"against": "bad"}, 422, "target"),
+            ({"against": "bad"}, 422, "`target` or `answer`"),
+            ({"answer": ""}, 422, "`answer` is empty"),
             ({"model": "bare"}, 422, "predicts no class"),
             ({"model": "pairs"}, 422, "text"),
             ({"text": "\ud800"}, 422, "`text`"),
@@ -284,7 +287,7 @@ class TestGenerate:
     def test_it_writes_what_the_library_writes(self, client, models):
         found = answer(client, "/api/generate", self.QUESTION)
         own = glasshead.generate(str(models / "writer"), "the film was", tokens=5)
-        told = own.with_maps(["attention", "erasure"], heads=True).to_dict()
+        told = own.with_maps(["attention", "erasure-mean-embedding"], heads=True).to_dict()
         assert_same(found["written"], to_json_values(told))
         again = eval(found["python"], {"glasshead": glasshead})
         assert_same(to_json_values(again.to_dict())["tokens"], found["written"]["tokens"])
@@ -612,3 +615,35 @@ def test_what_goes_wrong_inside_is_a_sentence_and_no_traceback(models, monkeypat
         assert "content-security-policy" in found.headers
         monkeypatch.undo()
         assert client.post("/api/explain", json={"model": "planted", "text": TEXT}).status_code == 200
+
+
+def test_a_given_answer_is_explained_as_by_the_library(client, models, tmp_path):
+    asked = {"answer": " good film", "method": "gradient"}
+    found = answer(client, "/api/explain", {"model": "writer", "text": "the film was", **asked})
+    own = glasshead.explain(models / "writer", "the film was", **asked)
+    assert_same(found["attributions"], written(own, tmp_path))
+    assert len(found["attributions"]) == 3
+    assert "answer=' good film'" in found["python"]
+    both = answer(
+        client, "/api/explain", {"model": "writer", "text": "the film was", **asked, "against": " bad"}
+    )
+    assert "rather than" in both["attributions"][0]["target"]
+
+
+def test_a_model_that_answers_is_explained_of_a_given_answer(tmp_path):
+    family = FAMILIES_OF_MODELS["T5"]
+    hf.T5ForConditionalGeneration(family.config(**family.options)).save_pretrained(tmp_path / "t5")
+    family.tokenizer().save_pretrained(tmp_path / "t5")
+    with served([tmp_path / "t5"]) as client:
+        (facts,) = client.get("/api/models").json()
+        assert facts["kind"] == "answerer"
+        offered = {method["name"] for method in facts["methods"]}
+        assert {"attention", "gradient", "erasure-delete"} <= offered
+        assert "alti" not in offered, "it is defined for one stack of layers"
+        question = {"model": "t5", "text": "a warm film", "method": "gradient"}
+        found = answer(client, "/api/explain", {**question, "answer": "good film"})
+        own = glasshead.explain(tmp_path / "t5", "a warm film", method="gradient", answer="good film")
+        assert_same(found["attributions"], written(own, tmp_path))
+        refused = client.post("/api/explain", json=question)
+        assert refused.status_code == 422
+        assert "answer" in refused.json()["error"]

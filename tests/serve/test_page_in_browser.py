@@ -227,6 +227,7 @@ class TestExplain:
                 view.get_by_label("what else each weight could be").set_checked(intervals)
                 expect(view.locator(".key")).to_contain_text(f"Coloured by {quantity}.")
                 expect(view.locator("[data-both]")).to_contain_text(f"coloured by {quantity}, on one scale")
+                rested(page)
                 above, below = colours(marks(page)), colours(view.locator(".changed .lower mark"))
                 assert [kind for kind, _ in above] == [kind for kind, _ in below]
                 (own,) = glasshead.explain(
@@ -306,6 +307,27 @@ class TestExplain:
             part(page, "explain").get_by_label("Next token").press("Tab")
             expect(predicted).to_contain_text("good")
             assert predicted.inner_text() != before
+
+    def test_a_given_answer_and_one_against_another(self, browser: Browser, address: str) -> None:
+        with watched(browser, address, link("explain", model="writer", text="the film was")) as page:
+            view = part(page, "explain")
+            predicted = view.locator(".shown > .predicted")
+            view.get_by_label("Answer").fill(" good film")
+            expect(marks(page)).to_have_text(["the", "film", "was", "good", "film"])
+            expect(predicted).to_contain_text("good film")
+            expect(view.get_by_label("Next token")).to_be_hidden()
+            expect(view.locator(".python")).to_contain_text("answer=' good film'")
+            marks(page).nth(4).click()  # of an answer nothing is erased
+            expect(view.locator(".erased")).to_be_hidden()
+            choose(page, "explain", method="gradient")
+            view.get_by_label("and not").fill(" bad film")
+            expect(predicted).to_contain_text("rather than")
+            with browser.new_context() as context:
+                other = context.new_page()
+                other.goto(page.url)
+                expect(part(other, "explain").locator(".shown > .predicted")).to_have_text(
+                    predicted.inner_text()
+                )
 
     def test_an_example_of_the_models_data_is_read(self, browser: Browser, address: str) -> None:
         with watched(browser, address, link("explain", model="watched", text="a")) as page:
@@ -517,8 +539,7 @@ class TestHeads:
             frame.locator("#tab-matrix").click()
             expect(frame.locator("#view-matrix .matrix")).to_be_visible()
             # The frame has room for all of it.
-            inner = page.frames[-1].evaluate("document.documentElement.scrollHeight <= innerHeight + 2")
-            assert inner
+            page.frames[-1].wait_for_function("document.documentElement.scrollHeight <= innerHeight + 2")
 
     def test_lines_are_texts_of_a_model_without_its_own(self, browser: Browser, address: str) -> None:
         lines = "\n".join(f"{TEXT} {word}" for word in "abcdefghijklmnopqrst")

@@ -1,7 +1,6 @@
 """A given answer of a language model: its probability, what it rests on, and each of its tokens."""
 
 import re
-from functools import cache
 
 import numpy as np
 import pytest
@@ -10,18 +9,17 @@ import transformers as hf
 from tokenizers import ByteLevelBPETokenizer
 from typer.testing import CliRunner
 
-from classifier_families import FAMILIES, WORDS
+from classifier_families import FAMILIES
 from glasshead import explain
 from glasshead.cli.app import app
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from planted_answers import FOLLOWS, planted
 
 PROMPTS = ["the plot is", "a warm , funny film so"]
 ANSWER = " not very good"
 SIZE = 3
 """Tokens of the answer."""
-OTHERS = [word for word in WORDS.split() if word not in ("good", "bad", "warm", "dull", "funny", "so")]
-FOLLOWS = {"good": "warm", "bad": "dull"}
 
 
 def writer(family="GPT2"):
@@ -142,44 +140,6 @@ def test_captum_changes_the_prompt_alone(method):
     assert min(map(abs, found[0].scores[:-SIZE])) > 0
     if found[0].completeness_gap is not None:
         assert abs(found[0].completeness_gap) < 1e-2
-
-
-def planted_prompts(random, count):
-    """Prompts with “good”, behind which “so warm” stands, and with
-    neither, behind which “so funny” stands: a model takes none of the two for granted."""
-    prompts, answers, deciding = [], [], []
-    for _ in range(count):
-        words = [str(word) for word in random.choice(OTHERS, 5, replace=False)]
-        deciding.append(("good", "bad", words[-1])[random.integers(3)])
-        words.insert(int(random.integers(6)), deciding[-1])
-        prompts.append(" ".join(words))
-        answers.append(f" so {FOLLOWS.get(deciding[-1], 'funny')}")
-    return prompts, answers, deciding
-
-
-@cache
-def planted():
-    """A model that has learnt that, and prompts that it has not seen."""
-    torch.manual_seed(0)
-    config = FAMILIES["GPT2"].config(
-        **FAMILIES["GPT2"].options, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0
-    )
-    model, tokenizer = hf.GPT2LMHeadModel(config), FAMILIES["GPT2"].tokenizer()
-    for parameter in model.parameters():
-        if parameter.ndim > 1:  # content is told apart from the first step on
-            torch.nn.init.normal_(parameter, std=0.4)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    random = np.random.default_rng(0)
-    for _ in range(300):
-        prompts, answers, _ = planted_prompts(random, 64)
-        texts = [prompt + answer for prompt, answer in zip(prompts, answers, strict=True)]
-        ids = torch.tensor(tokenizer(texts)["input_ids"])
-        labels = ids.clone()
-        labels[:, :-2] = -100
-        optimizer.zero_grad()
-        model(input_ids=ids, labels=labels).loss.backward()
-        optimizer.step()
-    return model.eval(), tokenizer, planted_prompts(random, 60)
 
 
 def test_the_word_that_decides_is_found():

@@ -9,7 +9,8 @@ import transformers as hf
 from datasets import Dataset
 
 import glasshead
-from classifier_families import FAMILIES, TEXTS, WORDS
+from auto_classes import build
+from classifier_families import FAMILIES, TEXTS, WORDS, word_tokenizer
 from glasshead import explain
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
@@ -64,6 +65,26 @@ def planted():
         model(**given, labels=torch.where(hidden, wanted, -100)).loss.backward()
         optimizer.step()
     return model.eval(), tokenizer, planted_texts(random, 40)
+
+
+@pytest.mark.parametrize("kind", ["mobilebert", "xlm", "flaubert"])
+def test_a_word_is_asked_for_where_it_is_hidden(kind):
+    """MobileBERT never calls its map onto the vocabulary; the class of XLM writes as well."""
+    model, tokenizer = build("hidden words", kind), FAMILY.tokenizer()
+    given = tokenizer("a warm [MASK] film", return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        expected = model(given).logits[0].softmax(dim=-1).amax(dim=-1)
+    (one,) = explain(model, "a warm [MASK] film", tokenizer=tokenizer, method="random")
+    assert one.prediction == pytest.approx(float(expected[3]), abs=1e-5)
+    assert abs(float(expected[0]) - one.prediction) > 1e-3
+
+
+def test_a_model_of_that_class_that_sees_nothing_ahead_writes():
+    model = build("hidden words", "xlm", causal=True)
+    (one,) = explain(model, "a warm film", tokenizer=word_tokenizer(""), method="random")
+    with torch.no_grad():
+        expected = model(torch.tensor([word_tokenizer("")("a warm film")["input_ids"]])).logits[0, -1]
+    assert one.prediction == pytest.approx(float(expected.softmax(dim=-1).max()), abs=1e-5)
 
 
 def test_attention_is_that_of_the_hidden_word():

@@ -127,3 +127,44 @@ def test_what_a_language_model_cannot_be_asked(data, options, says, language_mod
     with pytest.raises(InputError) as raised:
         glasshead.audit(model, [{"text": text} for text in data], tokenizer=tokenizer, **options)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("others", "options"),
+    [({}, {}), ({"completion": "good"}, {"text_column": "prompt"})],
+)
+def test_a_table_without_labels_is_plain_texts(others, options, language_model, tmp_path):
+    model, tokenizer = language_model
+    name = options.get("text_column", "text")
+    path = tmp_path / "texts.jsonl"
+    path.write_text("\n".join(json.dumps({name: text, **others}) for text in texts_of(8)), encoding="utf-8")
+    card = glasshead.audit(model, path, tokenizer=tokenizer, audits=["agreement"], **options)
+    assert (card.facts["task"], card.facts["examples"]) == ("token", 8)
+    own = glasshead.audit(model, texts_of(8), tokenizer=tokenizer, audits=["agreement"])
+    assert list(card.examples["label"]) == list(own.examples["label"])
+    asked = {"removals": ["delete"], "tokenizer": tokenizer, **options}
+    assert len(glasshead.rank(model, path, ["gradient", "random"], **asked).methods) == 2
+
+
+def test_the_splits_of_a_folder_without_labels(language_model, tmp_path):
+    model, tokenizer = language_model
+    for split, size in (("train", 6), ("test", 5)):
+        (tmp_path / f"{split}.csv").write_text("\n".join(["text", *texts_of(size)]), encoding="utf-8")
+    asked = {"tokenizer": tokenizer, "audits": ["agreement"]}
+    for split, size in (("test", 5), ("all", 11)):
+        assert glasshead.audit(model, tmp_path, split=split, **asked).facts["examples"] == size
+    with pytest.raises(InputError, match="no split 'dev'"):
+        glasshead.audit(model, tmp_path, split="dev", **asked)
+
+
+@pytest.mark.parametrize("ask", [glasshead.audit, glasshead.rank, glasshead.heads])
+def test_columns_that_are_not_known_can_be_named(ask, language_model, tmp_path):
+    model, tokenizer = language_model
+    rows = [{"input": text, "reply": "good"} for text in texts_of(4)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for data in (path, rows):
+        with pytest.raises(InputError) as raised:
+            ask(model, data, tokenizer=tokenizer)
+        assert "prompts and their answers with `text_column` and `label_column`" in str(raised.value)
+        assert "(it has: input, reply)" in str(raised.value)

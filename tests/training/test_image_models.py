@@ -166,26 +166,11 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
             "5 does not divide images of 24 pixels",
         ),
         (lambda: open_subject(image_model(), tokenizer()), "is no image processor"),
-        (lambda: open_subject(image_model(), processor(16)), "does not take images of 16 × 16 pixels"),
+        (lambda: open_subject(image_model(), processor(16)), "fails on the pixels of an image of 16 × 16"),
     ):
         with pytest.raises(InputError, match=words) as refused:
             act()
         assert "\n" not in str(refused.value)
-
-
-def test_models_whose_tokens_are_no_patches_are_refused():
-    swin = transformers.SwinForImageClassification(
-        transformers.SwinConfig(
-            image_size=16, patch_size=2, embed_dim=8, depths=[1, 1], num_heads=[1, 2], window_size=4
-        )
-    )
-    with pytest.raises(InputError, match="do not read all patches of an image at once"):
-        open_subject(swin, processor(16))
-    resnet = transformers.ResNetForImageClassification(
-        transformers.ResNetConfig(hidden_sizes=[8], depths=[1])
-    )
-    with pytest.raises(InputError, match=r"no attention|do not overlap"):
-        open_subject(resnet, processor(32))
 
 
 def test_a_processor_without_one_size_is_refused():

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 AGREEMENT = "agreement"
+GRADIENT, GRADIENTS = "gradient", ("gradient", "gradient-after-norm")
+"""One measure, but before embeddings that are normalised."""
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS, DIGITS_OF_FLOAT32 = 9, 5
@@ -279,6 +281,13 @@ class Agreement(Audit):
             "same.*", "float", "1 or 0", "whether a measure has the numbers of the explanation", shown=False
         ),
     )
+
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        measures = {GRADIENT if name in GRADIENTS else name for name in view.measures.values()}
+        own = GRADIENT if view.method in GRADIENTS else view.method
+        if measures | {*view.references} == {own}:
+            return f"nothing is left to compare {view.method!r} with: this model's attention cannot be erased"
+        return None
 
     def measure(self, view: ModelView) -> Measured:
         mask, attends = view.mask, view.explainer.reads_weights

@@ -15,6 +15,7 @@ from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.base import AUDITS, NO_WEIGHTS
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.open_request import (
+    check_attention_is_one,
     default_split,
     load_options_of,
     make_load_options,
@@ -54,6 +55,7 @@ def run_audit(request: AuditRequest) -> AuditCard:
     if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
         return audit_model_heads(request, progress)
     subject, split, data_facts = open_request(request, columns_to_read(request.by))
+    check_attention_is_one(subject.model, [request.method])
     return audit_subject(subject, split, request, data_facts | dict(request.facts or {}), progress)
 
 

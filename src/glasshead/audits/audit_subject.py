@@ -39,7 +39,7 @@ from glasshead.audits.slices import interval_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
 from glasshead.audits.until_decided import LEVEL_NOTE, Looks
-from glasshead.audits.view import IMPORTANCE, ModelView
+from glasshead.audits.view import ModelView
 from glasshead.audits.workers import executor_of, pool_of
 from glasshead.data import QUESTION, reader_of
 from glasshead.durations import duration
@@ -254,7 +254,7 @@ def remarks_on_selection(
         remarks += method_remarks(view)
     if AGREEMENT in selected:
         asked = {finding.against for finding in result.findings if finding.audit == AGREEMENT}
-        measures = view.references if view.explainer.reads_weights else (*IMPORTANCE, *view.references)
+        measures = view.references if view.explainer.reads_weights else (*view.measures, *view.references)
         remarks += [
             f"Agreement with {name!r} was left out: its numbers are those of the method {view.method!r}, "
             "so they agree by construction."
@@ -290,13 +290,15 @@ def gap_remarks(method: str, largest: float | None, nouns: Nouns) -> list[str]:
 def example_columns(sample: Sample, settings: Settings, inputs: Table) -> dict[str, Any]:
     """What every example has, whatever was asked."""
     columns: dict[str, Any] = {"index": sample.indices, "id": sample.ids, "text": list(sample.texts)}
+    questions = question_names(sample.model, sample.encoded)
     if settings.is_regression:
-        columns |= {"label": inputs["label"], "predicted": inputs["predicted"]}
+        labels = questions if settings.rates_answers else inputs["label"]
+        columns |= {"label": labels, "predicted": inputs["predicted"]}
     else:
         names = np.array(settings.label_names)
         columns |= {name: names[inputs[name]] for name in ("label", "predicted", "target")}
         columns["probability"] = inputs["probability"]
-    if (questions := question_names(sample.model, sample.encoded)) is not None:
+    if questions is not None and not settings.rates_answers:
         columns[QUESTION] = questions
     columns |= {name: inputs[name] for name in ("surprisal", "tokens", "max_weight") if name in inputs}
     return columns | slice_columns(slicings_of(inputs, settings.label_names, sample.by))

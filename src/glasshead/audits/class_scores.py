@@ -40,10 +40,13 @@ class TokenOrder(NamedTuple):
 
 
 def choose_prediction_side(view: ModelView) -> PredictionSide:
-    """The class that is predicted for each text; of a rating its side of the mean label."""
+    """The class that is predicted for each text; of a rating its side of the mean label, and of an
+    answer that it is likely."""
     target = view.explanation.target.numpy()
     if not view.is_regression:
         return PredictionSide(view.predicted, np.ones_like(target))
+    if view.rates_answers:
+        return PredictionSide(target, np.ones_like(target))
     centre = view.known.centre
     return PredictionSide(target, np.where(view.predicted < centre, -1, 1), centre)
 

@@ -35,6 +35,7 @@ from glasshead.data import (
     Marks,
     Picture,
     Unit,
+    batches,
     column_values,
     coverage,
     encode,
@@ -42,19 +43,28 @@ from glasshead.data import (
     join_pair,
     marks_of,
 )
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError, ParameterError, brief
 from glasshead.explainers import (
     ExplanationContext,
     check_pairs,
     make_context,
 )
-from glasshead.huggingface import Inputs, NextTokenClassifier, ask_rows, class_names, isolated_copy
+from glasshead.huggingface import (
+    Inputs,
+    NextTokenClassifier,
+    ask_rows,
+    class_name,
+    class_names,
+    isolated_copy,
+)
+from glasshead.opening import dtype_name
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
     SIGN_IN_WEIGHTS,
     UNDECIDED,
 )
+from glasshead.spelling import spell
 from glasshead.trace import AttentionSelector, AttentionSite, KnownStates, Subject
 from glasshead.training import labels_for
 
@@ -198,9 +208,12 @@ def read_sample(
     encoded = encode(subject.tokenizer, texts, seconds, unit=unit)
     encoded = ask_rows(subject.model, Inputs(subject.tokenizer, texts, seconds, encoded), split)
     check_memory(subject.model, encoded, dtype)
+    model = isolated_copy(subject.model, dtype)
+    if dtype != subject.model.dtype:
+        check_precision(model, encoded, dtype)
     return Sample(
         subject=subject,
-        model=isolated_copy(subject.model, dtype),
+        model=model,
         encoded=encoded,
         inputs=(texts, seconds),
         texts=shown,
@@ -217,6 +230,23 @@ def read_sample(
         marks=marks,
         seed=seed,
     )
+
+
+@torch.no_grad()
+def check_precision(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -> None:
+    """Raise InputError if a model fails in the precision of an audit: the code of some names another one."""
+    _, inputs = next(batches(encoded, torch.tensor([0]), model.device))
+    try:
+        problem = "it gives no numbers" if bool(model(**inputs).logits.isnan().any()) else None
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        problem = brief(error)
+    if problem is not None:
+        raise InputError(
+            f"{class_name(model)} does not compute in {dtype_name(dtype)} ({problem}): take "
+            f"{spell('dtype', 'float32')}"
+        )
 
 
 def build_view(subject: Subject, split: Dataset, **options: Any) -> ModelView:
@@ -248,6 +278,9 @@ def input_ids(
         digest.update(repr((indices[row].item(), labels[row].item())).encode())
         if encoded is not None and encoded.question is not None:
             digest.update(repr(encoded.question[row, encoded.mask[row]].tolist()).encode())
+        if encoded is not None and encoded.given is not None and not encoded.given.is_floating_point():
+            tokens = encoded.given[row]
+            digest.update(repr(tokens[tokens >= 0].tolist()).encode())  # without what fills up shorter ones
         ids.append(int.from_bytes(digest.digest()) >> 1)
     return np.array(ids, dtype=np.int64)
 
@@ -256,11 +289,11 @@ def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: Pr
     """Raise ParameterError where texts cannot be sliced so."""
     for name in (CLASS, CORRECT):
         if name in by and explanation.is_regression:
-            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
+            raise ParameterError("by", f"{name}: numbers have no classes, and are neither right nor wrong")
     if CLASS in by and isinstance(explanation.model, NextTokenClassifier):
         raise ParameterError("by", f"{CLASS}: every token is a class of a language model")
     if CONFIDENCE in by and explanation.is_regression:
-        raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
+        raise ParameterError("by", f"{CONFIDENCE}: numbers have no probability")
     if IDENTIFIABILITY in by:
         reason = explanation.unreadable_reason or reason_without_bounds(model, explanation.site)
         if reason is not None:

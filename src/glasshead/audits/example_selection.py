@@ -10,8 +10,9 @@ from glasshead.audits.data_view import Sample
 from glasshead.audits.settings import Settings
 from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView
+from glasshead.data import Encoded
 from glasshead.explainers import by_word, with_intervals
-from glasshead.huggingface import answers_of
+from glasshead.huggingface import answers_of, question_in_words
 from glasshead.results import ABSOLUTE, Highlight
 from glasshead.trace import AttentionSelector
 
@@ -107,9 +108,7 @@ def read_highlights(
     return [
         Highlight(
             reason=names.get(reason, reason),
-            label=f"{labels[row]:g}"
-            if settings.is_regression
-            else answers_of(view.explanation.model, encoded, place)[labels[row]],
+            label=label_in_words(view, encoded, place, labels[row]),
             attribution=attribution,
             faithfulness=None if agreement is None or np.isnan(agreement[row]) else float(agreement[row]),
         )
@@ -117,9 +116,20 @@ def read_highlights(
     ]
 
 
+def label_in_words(view: ModelView, encoded: Encoded, row: int, label: Any) -> str:
+    """What is true of an input; of a given answer it itself."""
+    model = view.explanation.model
+    if view.rates_answers:
+        return question_in_words(model, encoded, row, "") or ""
+    return f"{label:g}" if view.is_regression else answers_of(model, encoded, row)[label]
+
+
 def correct_predictions(inputs: Table, settings: Settings) -> tuple[NDArray[np.bool_], dict[str, str]]:
     """Which predictions are right, and what that is called; of ratings, those closer than most."""
     if not settings.is_regression:
         return inputs["predicted"] == inputs["label"], {}
+    if settings.rates_answers:
+        likely = inputs["predicted"] >= np.median(inputs["predicted"])
+        return likely, {"correct": "likelier than most", "wrong": "less likely than most"}
     error = np.abs(inputs["predicted"] - inputs["label"])
     return error <= np.median(error), {"correct": "closer than most", "wrong": "further off than most"}

@@ -30,6 +30,7 @@ from glasshead.audits.summary import few_tokens
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ATTENTION,
+    GIVEN_ANSWER,
     REGRESSION,
     SMALL_CHANGE,
     TOKEN,
@@ -331,6 +332,8 @@ def change_words(card: AuditCard) -> str:
     """What counts as another prediction."""
     if card.facts.get("task") == REGRESSION:
         return f"move the rating by {SMALL_CHANGE * (prediction_range(card) or 0.0):.3g} or more"
+    if card.facts.get("task") == GIVEN_ANSWER:
+        return f"make the answer {SMALL_CHANGE:.0%} more or less likely"
     predicted = "token" if card.facts.get("task") == TOKEN else "class"
     return f"change the predicted {predicted}, or its probability by at least {SMALL_CHANGE:g},"
 

@@ -30,8 +30,8 @@ def reason_without_bounds(model: PreTrainedModel, site: AttentionSite | None) ->
     """Why nothing bounds the weights that are read: values that cannot be read, or weights of any size."""
     if site is not None and not site.has_values:
         return (
-            f"{class_name(model)} computes its attention itself, or caps its scores, "
-            "so its values, which bound the weights, cannot be read"
+            f"a part of {class_name(model)} computes its attention itself, or changes its scores (caps, "
+            "sinks), so its values, which bound the weights, cannot be read"
         )
     try:
         if isinstance(model, PooledClassifier):

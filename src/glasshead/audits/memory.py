@@ -40,7 +40,8 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     config = model.config.get_text_config()
     size = torch.finfo(dtype).bits // 8
     hidden = int(getattr(config, "hidden_size", None) or 0)
-    intermediate = int(getattr(config, "intermediate_size", None) or 4 * hidden)
+    widths = getattr(config, "intermediate_size", None) or 4 * hidden
+    intermediate = max(widths) if isinstance(widths, list | tuple) else int(widths)  # Gemma 3n: by layer
     layers, heads = layers_of(config) + decoder_layers_of(config), heads_of(config)
     copies = {dtype, torch.float32} - {model.dtype} if dtype != torch.float64 else {dtype, torch.float32}
     if kept_arithmetic(model) is not None:

@@ -1,35 +1,53 @@
 """Open what a request is about: the model, and the rows of a split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from datasets import Dataset, DatasetDict
+from transformers import PreTrainedModel
 
 from glasshead.audits.data_view import random_ranks_of_rows, sample_rows
 from glasshead.data import (
     ALL_SPLITS,
+    LABEL_TASKS,
+    AnswerColumns,
     LoadOptions,
+    NoLabelError,
     RatingError,
     as_dataset,
+    columns_of_answers,
     has_images,
     has_lines,
+    is_conllu,
     is_undivided,
     nouns_of_split,
+    read_given,
     read_plain,
     read_split,
     reader_of,
 )
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import TaskModel
+from glasshead.explainers import find_explainer
+from glasshead.huggingface import NextTokenClassifier, TaskModel
 from glasshead.models import is_regression
-from glasshead.opening import OpenOptions, open_subject
+from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
-from glasshead.tasks import LABELS, ZERO_SHOT, Chosen, OutputModel, Questions, questions_to
-from glasshead.trace import Subject
+from glasshead.tasks import (
+    CAPTION,
+    CaptionModel,
+    Chosen,
+    LikelihoodModel,
+    OutputModel,
+    PreferenceModel,
+    Questions,
+    check_named,
+    questions_to,
+)
+from glasshead.trace import Subject, check_one_pass
 from glasshead.training import with_train_data
 
 AuditInputs = TypeVar("AuditInputs", bound=DataRequest)
@@ -56,7 +74,7 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     Raises:
         InputError: if one of them cannot be opened, or they do not fit.
     """
-    subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request))
+    subject = open_asked(request)
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     if (questions := questions_to(subject.model)) is not None:
@@ -101,6 +119,59 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     return OpenedRequest(subject, split, facts)
 
 
+def open_asked(request: DataRequest) -> Subject:
+    """The model of a request. One that writes is asked about the answers in the data, if there are any; an
+    encoder–decoder is asked about nothing else. One that reads captions is asked about the classes.
+
+    Raises:
+        InputError: as `open_subject`, and if the data cannot be read.
+    """
+    opening = OpenOptions.of(request)
+    try:
+        subject = open_subject(request.model, request.tokenizer, opening)
+    except NoClassError:
+        if answer_columns(request, None) is None:
+            raise
+        subject = open_subject(request.model, request.tokenizer, replace(opening, answers=True))
+    if isinstance(subject.model, CaptionModel):
+        return with_captions(request, subject)
+    model = subject.model
+    if type(model) is not NextTokenClassifier or (columns := answer_columns(request, subject)) is None:
+        return subject
+    kind = LikelihoodModel if columns.against is None else PreferenceModel
+    return replace(subject, model=kind.of(model, subject.tokenizer))
+
+
+def answer_columns(request: DataRequest, subject: Subject | None) -> AnswerColumns | None:
+    """The columns of prompts and their answers in the data; None: there are none."""
+    if isinstance(request.data, str | Path) and is_conllu(request.data):
+        return None
+    options = make_load_options(load_options_of(request))
+    return columns_of_answers(request.data, request.split or default_split(request.data, subject), options)
+
+
+def with_captions(request: DataRequest, subject: Subject) -> Subject:
+    """A subject that reads captions, asked about the names of the classes of the data.
+
+    Raises:
+        InputError: if these are numbers, or there are none, and as `read_split`.
+    """
+    assert isinstance(subject.model, CaptionModel)
+    split = request.split or default_split(request.data, subject)
+    try:
+        rows = read_split(request.data, split, data_options(request, subject))
+    except NoLabelError as error:
+        raise InputError(
+            f"{subject.name} chooses between captions, which are the names of the classes of the data, and "
+            "these data have no classes: give each image a label that is a caption"
+        ) from error
+    names = rows.features["label"].names
+    check_named(names)
+    note = f"the classes of the data are the captions, each read as {CAPTION!r}"
+    model = subject.model.about(subject.tokenizer, names)
+    return replace(subject, model=model, notes=(*subject.notes, note))
+
+
 def open_questions(
     request: JudgedRequest, subject: Subject, questions: Questions, split_name: str, options: LoadOptions
 ) -> OpenedRequest:
@@ -124,6 +195,16 @@ def open_questions(
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
+def check_attention_is_one(model: PreTrainedModel, methods: Iterable[str]) -> None:
+    """Refuse, before anything is measured, a method that reads attention where none is behind a prediction.
+
+    Raises:
+        InputError: if there is such a method.
+    """
+    if any(find_explainer(name).reads_attention for name in methods):
+        check_one_pass(model)
+
+
 READING_OPTIONS = (
     "text_column", "label_column", "marks_column", "classes", "task", "encoding", "separator",
 )  # fmt: skip
@@ -135,7 +216,11 @@ def load_options_of(request: DataRequest) -> dict[str, Any]:
     columns = {name: getattr(request, name, None) for name in READING_OPTIONS}
     return {
         **(request.load_options or {}),
-        **{name: value for name, value in columns.items() if value not in (None, LABELS, ZERO_SHOT)},
+        **{
+            name: value
+            for name, value in columns.items()
+            if value is not None and (name != "task" or value in LABEL_TASKS)
+        },
     }
 
 
@@ -182,7 +267,24 @@ def train_split(data: object) -> str:
 
 
 def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dataset:
-    """Texts for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
+    """Texts for audits that need no label: also the lines of a file of texts, rows of texts in memory, and
+    prompts whose answers are not read.
+
+    Raises:
+        InputError: as `read_split`.
+    """
+    try:
+        return read_texts_alone(data, split, options)
+    except InputError:
+        if not isinstance(data, str | Path | Dataset | DatasetDict):
+            raise
+        if columns_of_answers(data, split, options) is None:
+            raise
+        return Dataset.from_dict({"text": [row.prompt for row in read_given(data, split, options)]})
+
+
+def read_texts_alone(data: object, split: str, options: LoadOptions) -> Dataset:
+    """Texts where they are called so.
 
     Raises:
         InputError: as `read_split`.

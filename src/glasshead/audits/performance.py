@@ -119,6 +119,11 @@ class Performance(Audit):
         ),
     )
 
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        if view.rates_answers:
+            return "the data give an answer to each prompt, and do not say how likely it should be"
+        return None
+
     def measure(self, view: ModelView) -> Measured:
         """What is predicted is what every row has (`ModelView.inputs`)."""
         return Measured({})
@@ -188,7 +193,10 @@ AUDITS.register(PERFORMANCE)(Performance())
 
 
 def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
-    """How the model stands beside always guessing, whichever audits are asked, and by how much."""
+    """How the model stands beside always guessing, whichever audits are asked, and by how much; nothing where
+    nobody knows what should be predicted."""
+    if settings.rates_answers:
+        return {}
     every = Group("all", np.ones(len(table["label"]), dtype=bool), level=settings.level)
     findings = Performance().findings(table, replace(settings, groups=[every]))
     score = "cross-entropy" if settings.predicts_tokens else None

@@ -80,7 +80,7 @@ class Plausibility(Audit):
                 f"({spell('marks_column')})"
             )
         if view.is_regression:
-            return "a rating is no class that marks could speak for"
+            return "a number is no class that marks could speak for"
         if view.sentence_of_token is None:
             return None
         return f"marks are of {view.nouns.words}: leave {spell('level')} out"

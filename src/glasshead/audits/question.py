@@ -19,6 +19,7 @@ from glasshead.results import (
     CANONICAL_GAUGE,
     FIFTH,
     FIFTIETH,
+    GIVEN_ANSWER,
     METHOD,
     NEGLIGIBLE,
     REGRESSION,
@@ -46,7 +47,7 @@ HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
     "undecided": "undecided",
 }
 HOLDS_OF_ANSWER: Mapping[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
-SHARE, TAU, SIZE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+SHARE, TAU, SIZE, NEGATIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf), (-math.inf, 0.0)
 OVER_RANDOM = (at(0.0, minus="random"),)
 """What is only compared with the same of random weights."""
 SIZE_OF_CHANGE = at(SMALL_CHANGE, scaled=True)
@@ -89,12 +90,12 @@ def range_of(within: Within, task: str | None) -> Interval:
 
 def change_size(task: str | None) -> Interval:
     """The range of |Δŷ|, ŷ a probability or a rating."""
-    return SIZE if task == REGRESSION else SHARE
+    return SIZE if task in (REGRESSION, GIVEN_ANSWER) else SHARE
 
 
 def signed_change(task: str | None) -> Interval:
     """The range of Δŷ."""
-    return UNKNOWN if task == REGRESSION else (-1.0, 1.0)
+    return UNKNOWN if task in (REGRESSION, GIVEN_ANSWER) else (-1.0, 1.0)
 
 
 def log_change_size(task: str | None) -> Interval:
@@ -109,7 +110,7 @@ def log_change(task: str | None) -> Interval:
 
 def log_prediction(task: str | None) -> Interval:
     """The range of ŷ there."""
-    return {TOKEN: (-math.inf, 0.0), REGRESSION: UNKNOWN}.get(task or "", SHARE)
+    return {TOKEN: NEGATIVE, GIVEN_ANSWER: NEGATIVE, REGRESSION: UNKNOWN}.get(task or "", SHARE)
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,11 @@ class QuestionSet:
 def sentence_filler(card: AuditCard) -> Callable[[str], str]:
     """How the fields of a sentence are filled for a card."""
     task = card.facts.get("task")
-    names = {REGRESSION: "the predicted rating", TOKEN: "the log probability"}
+    names = {
+        REGRESSION: "the predicted rating",
+        TOKEN: "the log probability",
+        GIVEN_ANSWER: "the log-probability of the answer",
+    }
     prediction = names.get(str(task), "the predicted probability")
     log = "log " if task == TOKEN else ""
     method = METHOD if card.statistic == METHOD else card.method
@@ -268,8 +273,8 @@ def over_random(finding: Finding) -> Interval:
 
 
 def prediction_range(card: AuditCard) -> float | None:
-    """From one end of the predictions to the other: 1 for probabilities, else the range of the labels but for
-    strays."""
+    """From one end of the predictions to the other: 1 for probabilities, and a nat of log-probabilities, else
+    the range of the labels but for strays."""
     if card.facts.get("task") != REGRESSION:
         return 1.0
     labels = [float(value) for value in card.examples.get("label", ()) if isinstance(value, int | float)]

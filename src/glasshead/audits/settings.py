@@ -13,6 +13,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.table import Column
 from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.results import (
+    GIVEN_ANSWER,
     ONE_SIGN,
     RAW_SIGN,
     REGRESSION,
@@ -58,7 +59,8 @@ class Settings:
     speaks for the other. Outputs are ``exact`` where they are linear in the weights,
     and ``of_tokens`` where these are weights of tokens; ``mixes_heads`` where weights of several heads were
     added up. ``prediction_range`` is how far apart the ends of what can be predicted are: 1 for a
-    probability, the range of the labels, but for strays, for a rating. ``facts`` is what audits measured
+    probability or the log-probability of an answer (``rates_answers``), the range of the labels, but for
+    strays, for a rating. ``facts`` is what audits measured
     once for all inputs.
     """
 
@@ -79,6 +81,7 @@ class Settings:
     of_tokens: bool
     by_sentence: bool
     prediction_range: float
+    rates_answers: bool = False
     spares_first: bool = False
     seed: int = 0
     level: float = LEVEL
@@ -88,6 +91,8 @@ class Settings:
     @property
     def task(self) -> str | None:
         """What is predicted, as cards have it; None: a class."""
+        if self.rates_answers:
+            return GIVEN_ANSWER
         return REGRESSION if self.is_regression else TOKEN if self.predicts_tokens else None
 
     @property

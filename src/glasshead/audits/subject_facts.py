@@ -22,7 +22,7 @@ from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import arithmetic_of, class_name, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
-from glasshead.results import REGRESSION, TOKEN, AttentionUse
+from glasshead.results import GIVEN_ANSWER, LARGE_CHANGE, REGRESSION, SMALL_CHANGE, TOKEN, AttentionUse
 from glasshead.tasks import LabelClassifier
 from glasshead.trace import Subject, attention_use
 from glasshead.training import attention_run_name, class_metrics, rating_metrics, versions
@@ -45,6 +45,11 @@ OF_TOKENS = (
 OF_RATINGS = (
     "Every number is about the predicted rating; a change of it counts as large or small beside the range "
     "of the labels."
+)
+OF_ANSWERS = (
+    "Every number is about ŷ, the log-probability of the given answer in nats; a change of it counts as "
+    f"small below {SMALL_CHANGE:g}, which is {SMALL_CHANGE:.0%} more or less likely, and as large from "
+    f"{LARGE_CHANGE:g} on."
 )
 EXACT = (
     "Zero-weight erasure changes z by exactly the contribution a·o: their agreement on a binary task is an "
@@ -106,7 +111,7 @@ def subject_facts(
         "notes": [
             precision_note(view),
             target_note(view),
-            EXACT if view.exact else FIRST_ORDER,
+            *([EXACT if view.exact else FIRST_ORDER] if view.reads_attention else []),
             *layer_note(view),
             *note_other_weights(view),
             *shortcut_note(view),
@@ -146,6 +151,8 @@ def attention_name(subject: Subject, view: ModelView) -> str:
 
 def target_note(view: ModelView) -> str:
     """What signed numbers are about."""
+    if view.rates_answers:
+        return OF_ANSWERS
     if view.is_regression:
         return OF_RATINGS
     if view.predicts_tokens:
@@ -271,6 +278,8 @@ def use_facts(subject: Subject, view: ModelView) -> dict[str, Any]:
 def performance_facts(inputs: Table, settings: Settings) -> dict[str, Any]:
     """How good the predictions are."""
     labels, predicted = inputs["label"], inputs["predicted"]
+    if settings.rates_answers:
+        return {"task": GIVEN_ANSWER, "log_probability": float(np.mean(predicted))}
     if settings.is_regression:
         return {"task": REGRESSION} | rating_metrics(labels, predicted)
     if settings.predicts_tokens:

@@ -106,7 +106,7 @@ class Tokens(Audit):
     def unsupported_reason(self, view: ModelView) -> str | None:
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
-        if view.is_regression:
+        if view.is_regression and not view.rates_answers:
             return f"{view.nouns.words} have no class where ratings are predicted"
         if not view.explanation.encoded.in_line:
             return "an image has no vocabulary, whose entries could belong to classes"

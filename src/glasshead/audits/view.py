@@ -38,6 +38,7 @@ from glasshead.huggingface import NextTokenClassifier, arithmetic_of, isolated_c
 from glasshead.models import HierarchicalClassifier
 from glasshead.nouns import Nouns
 from glasshead.results import ATTENTION
+from glasshead.tasks import LikelihoodModel
 
 COPIES: WeakKeyDictionary[PreTrainedModel, dict[torch.dtype, PreTrainedModel]] = WeakKeyDictionary()
 """Models in other precisions, as long as they live themselves."""
@@ -200,6 +201,7 @@ class ModelView:
             of_tokens=self.reads_attention and isinstance(self.explanation.observation, LinearReadout),
             by_sentence=self.sentence_of_token is not None,
             prediction_range=self.prediction_range,
+            rates_answers=self.rates_answers,
             spares_first=self.spares_first,
             seed=self.seed,
         )
@@ -235,6 +237,11 @@ class ModelView:
     def predicts_tokens(self) -> bool:
         """Whether the model is a language model, whose classes are tokens."""
         return isinstance(self.explanation.model, NextTokenClassifier)
+
+    @property
+    def rates_answers(self) -> bool:
+        """Whether the number is the log-probability of an answer that the data give."""
+        return isinstance(self.explanation.model, LikelihoodModel)
 
     @property
     def binary(self) -> bool:
@@ -361,9 +368,18 @@ class ModelView:
     def importance(self) -> dict[str, AnyFloats]:
         """Gradient and erasure importance of every unit, and that of each reference, by finding name; without
         the measure that the audited explanation is by its name."""
-        measures = IMPORTANCE | {name: name for name in self.references}
+        measures = self.measures | {name: name for name in self.references}
         return {
             name: self.importance_by(method) for name, method in measures.items() if method != self.method
+        }
+
+    @property
+    def measures(self) -> dict[str, str]:
+        """Those of `IMPORTANCE` that the model allows: some edit its attention."""
+        return {
+            name: method
+            for name, method in IMPORTANCE.items()
+            if self.reads_attention or not find_explainer(method).reads_attention
         }
 
     def has_sides(self, against: str) -> bool:
@@ -404,8 +420,9 @@ class ModelView:
 
     @property
     def prediction_range(self) -> float:
-        """How far apart the ends of what can be predicted are."""
-        return self.known.span if self.is_regression else 1.0
+        """How far apart the ends of what can be predicted are; one nat of a log-probability, which has
+        none."""
+        return self.known.span if self.is_regression and not self.rates_answers else 1.0
 
     @cached_property
     def confidence(self) -> AnyFloats:

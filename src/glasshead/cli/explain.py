@@ -20,6 +20,8 @@ from glasshead.requests import ExplainRequest
 if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
 
+CHAT_SUFFIXES = (".json", ".jsonl")
+
 
 class ExplainCommand(TyperCommand):
     """A command whose ``--next`` may stand alone, before another option or at the end."""
@@ -45,7 +47,12 @@ def explain(
         ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Texts from a file, one to a line.")
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="Texts from a file, one to a line; or chats from a JSON file, lists of messages.",
+        ),
     ] = None,
     next_token: Annotated[
         str | None,
@@ -89,7 +96,7 @@ def explain(
         check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
         format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
     lines = read_typed_texts(context, texts or [], file)
-    check_utf8(*lines, pair or "")
+    check_utf8(*map(str, lines), pair or "")
     opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
     subject = open_subject(request.model, options=opening)
     if file is None:
@@ -112,13 +119,13 @@ def explain(
         print_output(as_document(attributions, format), format.value)
 
 
-def read_typed_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
-    """The texts as typed, or the lines of a file or of standard input.
+def read_typed_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[Any]:
+    """The texts as typed, or the lines of a file or of standard input; of a JSON file its chats.
 
     Raises:
         InputError: if there is none, or more than one source.
     """
-    from glasshead.data import is_utf8
+    from glasshead.data import is_utf8, read_chats
     from glasshead.files import check_readable
 
     if file is None and list(texts) == ["-"]:
@@ -142,9 +149,11 @@ def read_typed_texts(context: typer.Context, texts: Sequence[str], file: Path | 
     if not file.is_file():
         raise InputError(f"there is no file {file}")
     try:
-        return non_empty(file.read_text(encoding="utf-8-sig"), str(file))
+        written = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{file} is not UTF-8: save it as UTF-8") from None
+    chats = read_chats(written) if file.suffix.lower() in CHAT_SUFFIXES else None
+    return non_empty(written, str(file)) if chats is None else chats
 
 
 def non_empty(text: str, name: str) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glasshead.generation import WrittenWithModel
     from glasshead.results import Written
 
-PAGE_METHODS = ("attention", "erasure")
+PAGE_METHODS = ("attention", "erasure-mean-embedding")
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -32,19 +32,25 @@ def generate(
         typer.Argument(metavar="PROMPT…", help="One or more prompts, quoted; - reads lines."),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Prompts from a file, one to a line.")
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="Prompts from a file, one to a line; or chats from a JSON file, lists of messages.",
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the answer was written from, by this method (several times for several); of a page: "
-            "attention and erasure.",
+            help="What the answer was written from, by this method (several times for several): attention, "
+            "rollout, direct, gradient, gradient-l1, gradient-l2, erasure-mean-embedding, "
+            "erasure-unknown-token or erasure-all-layers; of a page the first and erasure-mean-embedding.",
         ),
     ] = None,
     target: Annotated[
         str,
         typer.Option(
-            help="What erasure and gradients explain of each token: log-probability, probability, logit, "
+            help="What erasure, gradients and direct explain: log-probability, probability, logit, "
             "log-odds or entropy."
         ),
     ] = "log-probability",

@@ -69,6 +69,6 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
         if type(error) is InputError and finished is not None and not parts.exists():
             raise InputError(str(error).replace(str(parts / MEASUREMENTS), str(out))) from error
         if parts.exists() and not resume:
-            error.add_note("the finished parts are kept: repeat the command with --resume")
+            error.add_note("the finished parts are kept: correct the command, and add --resume")
         raise
     remove(parts)

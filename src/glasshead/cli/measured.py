@@ -15,7 +15,7 @@ from glasshead.requests import MeasuringRequest
 
 if TYPE_CHECKING:
     from glasshead.report import Document
-    from glasshead.results import HeadReport, MethodRanking
+    from glasshead.results import HeadReport, MethodRanking, Patching
 
 PAGE = "report.html"
 """The page in a folder."""
@@ -28,7 +28,7 @@ OutFileOrFolder = Annotated[
     ),
 ]
 Asked = TypeVar("Asked", bound=MeasuringRequest)
-Answer = TypeVar("Answer", "HeadReport", "MethodRanking")
+Answer = TypeVar("Answer", "HeadReport", "MethodRanking", "Patching")
 
 
 def answer_into(

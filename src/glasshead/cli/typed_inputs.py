@@ -25,8 +25,8 @@ def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
 
     if isinstance(subject.tokenizer, UnitReader):
         return subject.tokenizer.inputs(lines)
-    for line in lines:
-        if names_a_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
+    for line in lines:  # or chats
+        if isinstance(line, str) and names_a_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
             raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
     return list(lines)
 

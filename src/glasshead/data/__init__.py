@@ -17,6 +17,7 @@ from glasshead.data.batching import (
     longest,
 )
 from glasshead.data.byte_pairs import train_byte_pairs
+from glasshead.data.chats import chat_note, is_chat, message_spans, read_chats, render_chat
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
@@ -34,8 +35,15 @@ from glasshead.data.encode import (
 )
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
+from glasshead.data.given_answers import (
+    AnswerColumns,
+    GivenAnswer,
+    columns_of_answers,
+    no_prompts,
+    read_given,
+)
 from glasshead.data.image_folders import list_images
-from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
+from glasshead.data.image_reader import CaptionReader, ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
@@ -47,9 +55,11 @@ from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_
 from glasshead.data.rating_columns import read_ratings
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES
+from glasshead.data.read import read as read_columns
 from glasshead.data.resolve import is_undivided, named_files
-from glasshead.data.rows_of_split import read_split
-from glasshead.data.schema import NoLabelError
+from glasshead.data.rows_of_split import read_plain_split, read_split
+from glasshead.data.schema import NoLabelError, NoTextError
+from glasshead.data.segments import find_segments, strip_marks, with_segments
 from glasshead.data.split_inputs import PAIR, inputs_of
 from glasshead.data.synthetic import (
     DATASETS,
@@ -90,18 +100,22 @@ __all__ = [
     "SUFFIXES",
     "TOKENS_PER_BATCH",
     "YES",
+    "AnswerColumns",
     "AnsweredQuestion",
     "Augmentation",
+    "CaptionReader",
     "Coverage",
     "DrawnSplit",
     "Encoded",
     "EncodedImages",
     "Fill",
+    "GivenAnswer",
     "ImageReader",
     "Inputs",
     "LoadOptions",
     "Marks",
     "NoLabelError",
+    "NoTextError",
     "OfferedChoices",
     "PatchGrid",
     "Picture",
@@ -124,16 +138,19 @@ __all__ = [
     "batch_size",
     "batches",
     "begins_twice",
+    "chat_note",
     "check_integer",
     "check_sizes",
     "check_utf8",
     "column_values",
+    "columns_of_answers",
     "coverage",
     "datasets",
     "decode_pixels",
     "describe",
     "describe_in_words",
     "encode",
+    "find_segments",
     "has_images",
     "has_lines",
     "has_places",
@@ -141,6 +158,7 @@ __all__ = [
     "heads_of",
     "image_size",
     "inputs_of",
+    "is_chat",
     "is_conllu",
     "is_undivided",
     "is_utf8",
@@ -152,7 +170,9 @@ __all__ = [
     "load",
     "longest",
     "marks_of",
+    "message_spans",
     "named_files",
+    "no_prompts",
     "normalisation_of",
     "nouns_of_split",
     "occurrences",
@@ -160,20 +180,27 @@ __all__ = [
     "plain_splits",
     "planted_groups",
     "read_answered",
+    "read_chats",
+    "read_columns",
     "read_conllu",
+    "read_given",
     "read_offered",
     "read_plain",
+    "read_plain_split",
     "read_questions",
     "read_ratings",
     "read_split",
     "read_tagged",
     "read_text",
     "reader_of",
+    "render_chat",
     "select_split",
     "split_sizes",
     "split_words",
+    "strip_marks",
     "token_groups",
     "token_names",
     "train_byte_pairs",
     "train_tokenizer",
+    "with_segments",
 ]

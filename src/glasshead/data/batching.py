@@ -1,6 +1,6 @@
 """Batches of encoded texts that hold little padding and fit into memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -27,13 +27,18 @@ def length_of(inputs: Inputs) -> int:
 
 
 def heads_of(config: PretrainedConfig) -> int:
-    """How many maps a layer of the model has; 1 where it does not say."""
-    return int(getattr(config, "num_attention_heads", None) or 1)
+    """How many maps a layer of the model has, the most of several kinds; 1 where it does not say."""
+    return largest(getattr(config, "num_attention_heads", None))
 
 
 def layers_of(config: PretrainedConfig) -> int:
     """How many layers the model has; 1 where it does not say."""
-    return int(getattr(config, "num_hidden_layers", None) or 1)
+    return largest(getattr(config, "num_hidden_layers", None))
+
+
+def largest(value: int | Sequence[int] | None) -> int:
+    """A size, the largest of several, or 1 where there is none."""
+    return max(map(int, value), default=1) if isinstance(value, Sequence) else int(value or 1)
 
 
 def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:

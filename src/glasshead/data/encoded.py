@@ -21,7 +21,7 @@ from glasshead.data.marks import Marks
 from glasshead.nouns import TEXTS, Nouns
 
 GIVEN_NUMBERS = "given"
-"""The input of a model that is no token."""
+"""The input of a model that is no token of its texts."""
 Unit = Literal["word", "token"]
 """What is one unit of a text."""
 
@@ -33,10 +33,11 @@ class Encoded:
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
     second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
     asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it marks tokens, which
-    therefore cannot be cut out. ``given`` are numbers that are no tokens and that a prediction rests on, such
-    as those of other options. ``begins`` says which tokens a tokenizer begins a word with. ``unit`` is what
-    is taken out as a whole: a token, or a word with all its pieces. ``one_length``: padding changes what the
-    model predicts, so a batch holds texts of one length.
+    therefore cannot be cut out. ``given`` is what a prediction rests on besides the tokens: numbers, such as
+    those of other options, or the tokens of an answer. ``begins`` says which tokens a tokenizer begins a word
+    with. ``unit`` is what is taken out as a whole: a token, or a word with all its pieces. ``needs_words``:
+    the model predicts nothing without any of them, which therefore are not cut out. ``one_length``: padding
+    changes what the model predicts, so a batch holds texts of one length.
     """
 
     edits: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -56,7 +57,8 @@ class Encoded:
     one_length: bool = False
     question: Int[Tensor, "texts tokens"] | None = None
     asks_place: bool = False
-    given: Float[Tensor, "texts numbers"] | None = None
+    needs_words: bool = False
+    given: Float[Tensor, "texts numbers"] | Int[Tensor, "texts numbers"] | None = None
     begins: Flags | None = None
 
     @property
@@ -66,8 +68,8 @@ class Encoded:
 
     @property
     def removals(self) -> tuple[str, ...]:
-        """Those that these inputs allow: where a place is asked about it stays, and an average is usual."""
-        return (*reversed(self.edits[1:]),) if self.asks_place else self.edits
+        """Those that these inputs allow: where words cannot be cut out, an average is usual."""
+        return (*reversed(self.edits[1:]),) if self.asks_place or self.needs_words else self.edits
 
     @property
     def erasure(self) -> str:

@@ -14,6 +14,7 @@ from jaxtyping import UInt8
 from PIL import Image
 
 from glasshead.data.encoded_images import EncodedImages, Normalisation, PatchGrid
+from glasshead.data.image_columns import images_of
 from glasshead.data.image_folders import list_images
 from glasshead.data.pictures import Picture, as_picture, decode_pixels, is_folder
 from glasshead.data.unit_reader import UnitReader
@@ -42,7 +43,7 @@ class ImageReader(UnitReader):
 
     def inputs(self, sources: Sequence[Any]) -> list[Picture]:
         pictures: list[Picture] = []
-        for source in sources:
+        for source in (image for own in sources for image in images_of(own)):
             folder = Path(source).expanduser() if isinstance(source, str | Path) else None
             if folder is not None and is_folder(folder):
                 pictures += map(as_picture, list_images(folder))
@@ -121,6 +122,17 @@ class ImageReader(UnitReader):
         return replace(self, grid=replace(self.grid, blocks=blocks))
 
 
+@dataclass(frozen=True)
+class CaptionReader(ImageReader):
+    """Before a model that compares images with texts: also the tokenizer of these."""
+
+    tokenizer: Any = None
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        super().save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
 def process_image(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
     """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
     options |= {"do_rescale": False, "do_normalize": False}
@@ -154,7 +166,12 @@ def image_size(processor: Any) -> tuple[int, int]:
         raise InputError(
             f"{type(processor).__name__} makes no pixels of one image: give the image processor of the model"
         ) from error
-    if plain[0].shape != plain[1].shape or plain[0].ndim != 3 or len(plain[0]) != 3:
+    if plain[0].ndim != 3:
+        raise InputError(
+            f"{type(processor).__name__} cuts images into patches itself, and Glasshead reads whole images "
+            "of one height and width: this model is not supported"
+        )
+    if plain[0].shape != plain[1].shape or len(plain[0]) != 3:
         raise InputError(
             f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "
             "its size to a height and a width"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from glasshead.data.classes import order_classes, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.describe import has_images
 from glasshead.data.encode import check_utf8, join_pair
+from glasshead.data.image_columns import add_images, image_cells, with_array_images
 from glasshead.data.load import dataset_of
 from glasshead.data.marks import MARKS, find_marks, marks_feature
 from glasshead.data.options import LoadOptions
@@ -38,14 +40,21 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
         except OSError as error:
             raise InputError(f"there is no data {str(data)[:60]}…: {error.strerror}") from None
         return data
-    if isinstance(data, Dataset | DatasetDict):
-        return data
+    if isinstance(data, DatasetDict):
+        return DatasetDict({name: with_array_images(rows) for name, rows in data.items()})
+    if isinstance(data, Dataset):
+        return with_array_images(data)
     if isinstance(data, pd.DataFrame):
         check_utf8(*(cell for column in data.columns for cell in data[column] if isinstance(cell, str)))
-        return Dataset.from_pandas(data, preserve_index=False)
+        images = image_cells({str(name): list(data[name]) for name in data.columns})
+        rows = Dataset.from_pandas(data.drop(columns=list(images)), preserve_index=False)
+        return with_array_images(add_images(rows, images))
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         check_utf8(*(cell for row in data for cell in row.values() if isinstance(cell, str)))
-        return Dataset.from_list(data)
+        images = image_cells({name: [row.get(name) for row in data] for name in dict.fromkeys(chain(*data))})
+        others = [{name: cell for name, cell in row.items() if name not in images} for row in data]
+        rows = Dataset.from_list(others) if any(others) else Dataset.from_dict({})
+        return with_array_images(add_images(rows, images))
     if isinstance(data, list) and data and all(isinstance(row, str) for row in data):
         check_utf8(*data)
         return Dataset.from_dict({"text": data})

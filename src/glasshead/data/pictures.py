@@ -21,6 +21,8 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".ti
 MOST_PIXELS = 64_000_000
 """A larger image is none that a classifier reads, and may be made to fill the memory."""
 BITS_16 = 65_535.0
+IMAGE_AXES = 3
+"""Axes of an array that is one image."""
 NAMELESS = "image"
 """What an image is called that came from no file."""
 WHITE = (255, 255, 255)
@@ -51,7 +53,8 @@ def read_picture(path: Path) -> Picture:
 
 
 def as_picture(source: object) -> Picture:
-    """A picture of what somebody has: a path, an image of Pillow, an array, or a cell of `datasets.Image`.
+    """A picture of what somebody has: a path, the bytes of a file, an image of Pillow, an array, or a cell of
+    `datasets.Image`.
 
     Raises:
         InputError: if it is none.
@@ -67,6 +70,12 @@ def as_picture(source: object) -> Picture:
         if content is None and path is not None:
             return read_picture(Path(path))
         return Picture(picture_name(path or NAMELESS), content or b"")
+    if isinstance(source, bytes | bytearray):
+        return Picture(NAMELESS, bytes(source))
+    if isinstance(source, Mapping) and "pixel_values" in source:
+        raise InputError(
+            "pixels that an image processor made are no image: give the images from which it made them"
+        )
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not is_file(path):
@@ -113,6 +122,12 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def is_image(value: Any) -> bool:
+    """Whether a value in memory is an image: one of Pillow, or an array of its shape."""
+    is_array = is_pixel_array(value) and len(value.shape) == IMAGE_AXES
+    return isinstance(value, Picture | Image.Image) or is_array
 
 
 def is_picture_cell(value: Any) -> bool:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 
-SHAPES = "give height × width × 3 or 3 × height × width"
+SHAPES = "give height × width × 3, 3 × height × width, or height × width of greys"
 
 
 def is_pixel_array(value: Any) -> bool:
@@ -16,7 +16,8 @@ def is_pixel_array(value: Any) -> bool:
 
 
 def pixels_of_array(array: Any) -> NDArray[np.uint8]:
-    """The pixels [height, width, 3] of numbers from 0 to 255 in uint8, or from 0 to 1 in floating point.
+    """The pixels [height, width, 3] of numbers from 0 to 255 in uint8, or from 0 to 1 in floating point; two
+    axes are greys.
 
     Raises:
         InputError: on another shape, one that has three colours at both ends, other numbers, and numbers out
@@ -27,12 +28,23 @@ def pixels_of_array(array: Any) -> NDArray[np.uint8]:
         array = array.float() if array.is_floating_point() else array
     pixels = np.asarray(array)
     size = " × ".join(map(str, pixels.shape))
+    if pixels.ndim == 2 and pixels.size:
+        return bytes_of(pixels[..., None].repeat(3, axis=2))
     if pixels.ndim != 3 or 3 not in (pixels.shape[0], pixels.shape[2]) or not pixels.size:
         raise InputError(f"an array of {size or 'one number'} is no image: {SHAPES}")
     if pixels.shape[0] == pixels.shape[2]:
         raise InputError(f"an array of {size} may have its colours first or last: give an image of Pillow")
     if pixels.shape[0] == 3:
         pixels = pixels.transpose(1, 2, 0)
+    return bytes_of(pixels)
+
+
+def bytes_of(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pixels in eight bits.
+
+    Raises:
+        InputError: on other numbers than `pixels_of_array` takes.
+    """
     if np.issubdtype(pixels.dtype, np.floating):
         low, high = float(pixels.min()), float(pixels.max())
         if not 0 <= low <= high <= 1:  # NaN is in no range

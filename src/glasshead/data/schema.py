@@ -10,6 +10,7 @@ from typing import Any
 
 from glasshead.data.columns import cell_texts, require_column
 from glasshead.data.encode import join_pair
+from glasshead.data.image_columns import IMAGE_COLUMNS
 from glasshead.data.marks import Marks, find_marks
 from glasshead.data.options import LoadOptions
 from glasshead.data.pictures import NAMELESS, Picture, as_picture, is_picture_cell
@@ -17,15 +18,26 @@ from glasshead.data.read import Columns
 from glasshead.errors import InputError
 from glasshead.spelling import spell
 
-IMAGE_COLUMNS = ("image", "img")
-"""What data sets of the Hub call them."""
 PICTURE_COLUMN = " pictures"
 """The column of images while a table is made, which no file can call so."""
+PAIRS = (
+    ("premise", "hypothesis"),
+    ("text1", "text2"),
+    ("sentence1", "sentence2"),
+    ("sentence_A", "sentence_B"),
+)
+"""What data sets call two texts, where none is ``text``."""
+RATINGS = ("score", "relatedness_score")
+"""What data sets call a rating, where none is ``label``."""
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
 
 
 class NoLabelError(InputError):
     """There is no column of labels, and none was named."""
+
+
+class NoTextError(InputError):
+    """There is no column of texts, and none was named."""
 
 
 @dataclass(frozen=True)
@@ -79,27 +91,40 @@ class Table:
 def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) -> Table:
     """Find text, text_pair, label and the ``extra`` columns, and make strings of them.
 
-    Without `text_column` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
-    ``hypothesis``. An integer label becomes its decimal string.
+    Without `text_column` the text is ``text`` (with ``text_pair``, if there is one), else two texts
+    are called as in `PAIRS`; a rating is ``label``, else as in `RATINGS`. An integer label
+    becomes its decimal string.
 
     Raises:
         NoLabelError: if there is no label, and no column of labels was named.
+        NoTextError: if there is no text, and no column of texts was named.
         InputError: if a column is missing, a text is missing or no string, a label is empty or neither string
             nor number, or marks are no spans of the text.
     """
     cells, rated = columns.values, options.rated
+    given = list(cells)
     image = image_column(cells, options)
     if image is not None:
         columns, cells, options = name_pictures(columns, image, options)
     text, pair = options.text_column or "text", "text_pair"
-    if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
-        text, pair = "premise", "hypothesis"
+    if options.text_column is None and "text" not in cells:
+        text, pair = next((names for names in PAIRS if set(names) <= set(cells)), (text, pair))
     label = options.label_column or "label"
+    if rated and options.label_column is None and label not in cells:
+        label = next((name for name in RATINGS if name in cells), label)
     for name, option in ((text, spell("text_column")), (label, spell("label_column"))):
         if name not in cells:
-            error = NoLabelError if (name, options.label_column) == (label, None) else InputError
+            error = InputError
+            if (name, options.label_column) == (label, None):
+                error = NoLabelError
+            elif (name, options.text_column) == (text, None):
+                error = NoTextError
+            captions = (
+                "" if image is None else ". Of a model that reads captions, the labels are the captions"
+            )
+            has = ", ".join(cell for cell in given if not cell.startswith(" "))
             raise error(
-                f"{columns.source} has no column {name!r} (it has: {', '.join(cells)}): name it with {option}"
+                f"{columns.source} has no column {name!r} (it has: {has}): name it with {option}{captions}"
             )
     for name in extra:
         require_column(columns.source, cells, name)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from glasshead.data.chats import is_chat
+from glasshead.data.token_ids import are_ids, texts_of_ids
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
 from glasshead.nouns import TEXTS, Nouns
@@ -21,13 +23,17 @@ class TextReader:
     usual_limit: ClassVar[int | None] = None
     reads_all: ClassVar[bool] = False
 
-    def inputs(self, sources: Sequence[Any]) -> list[str]:
-        """Texts as they are.
+    def inputs(self, sources: Sequence[Any]) -> list[Any]:
+        """Texts, and chats, as they are; of token ids their texts.
 
         Raises:
-            InputError: if they are no strings.
+            InputError: if they are none of these.
         """
-        return as_texts(sources)
+        read = list[Any]()
+        for source in sources:
+            read += texts_of_ids(self.tokenizer, source) if are_ids(source) else [source]
+        as_texts(text for text in read if not is_chat(text))
+        return read
 
     def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
         """The tokenizer, which cuts texts to so many tokens, if it does not cut them shorter already.
@@ -66,7 +72,7 @@ IMAGE_AXES = (2, 3)
 
 def as_sources(inputs: Any) -> list[Any]:
     """One input that is no text, or several."""
-    single = isinstance(inputs, SINGLE) or getattr(inputs, "ndim", None) in IMAGE_AXES
+    single = isinstance(inputs, SINGLE) or is_chat(inputs) or getattr(inputs, "ndim", None) in IMAGE_AXES
     return list(inputs) if isinstance(inputs, Iterable) and not single else [inputs]
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
+LABELS = " labels"
+"""The column of labels in a table that has none; no file can call one so."""
+
+
 class PlainTexts(NamedTuple):
     """First and, of pairs, second texts; or images."""
 
@@ -79,7 +83,8 @@ def plain_rows(columns: Columns, options: LoadOptions) -> PlainTexts:
     """
     size = len(next(iter(columns.values.values()), ()))
     labels = ["none"] * size  # what finds the texts of a table wants a label in each row
-    table = tabulate(replace(columns, values=columns.values | {"label": labels}, coded={}), options)
+    labelled = replace(columns, values=columns.values | {LABELS: labels}, coded={})
+    table = tabulate(labelled, replace(options, label_column=LABELS))
     return PlainTexts(table.text if table.pictures is None else table.pictures, table.text_pair)
 
 

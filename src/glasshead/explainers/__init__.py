@@ -42,9 +42,21 @@ from glasshead.explainers.forward_observation import (
     edit_read_heads,
     head_signs,
 )
-from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
+from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves, word_embeddings
 from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
+from glasshead.explainers.relevance_rules import (
+    DEVIATIONS,
+    ELEMENTWISE_CALLS,
+    PRODUCT_CALLS,
+    SUMS,
+    NormRules,
+    argument_tensors,
+    as_constant,
+    depends,
+    is_composed_activation,
+    is_constant,
+)
 from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, removable
 from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
@@ -54,10 +66,14 @@ from glasshead.registry import import_siblings
 import_siblings(__name__, __path__)
 
 __all__ = [
+    "DEVIATIONS",
+    "ELEMENTWISE_CALLS",
     "EXPLAINERS",
     "FAMILIES",
+    "PRODUCT_CALLS",
     "REDUCTIONS",
     "REMOVALS",
+    "SUMS",
     "TARGETS",
     "AttentionObservation",
     "Explainer",
@@ -67,11 +83,14 @@ __all__ = [
     "IntervalVector",
     "LayerwiseRelevance",
     "LinearReadout",
+    "NormRules",
     "OnTexts",
     "Removal",
     "Rollout",
     "SentenceReadout",
     "StackExplainer",
+    "argument_tensors",
+    "as_constant",
     "average_lookups",
     "by_sentence",
     "by_word",
@@ -79,12 +98,15 @@ __all__ = [
     "check_method",
     "check_pairs",
     "check_tolerance",
+    "depends",
     "edit_read_heads",
     "embedding_leaves",
     "explain",
     "explain_texts",
     "find_explainer",
     "head_signs",
+    "is_composed_activation",
+    "is_constant",
     "make_context",
     "not_watched",
     "observe_pooled",
@@ -97,4 +119,5 @@ __all__ = [
     "value_change",
     "value_changes",
     "with_intervals",
+    "word_embeddings",
 ]

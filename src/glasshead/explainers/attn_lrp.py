@@ -18,7 +18,7 @@ from glasshead.explainers.gradient import (
     word_embeddings,
 )
 from glasshead.explainers.relevance_rules import relevance_rules
-from glasshead.huggingface import class_name
+from glasshead.huggingface import class_name, has_packed_weights
 from glasshead.models import PooledClassifier
 from glasshead.trace import decodes_answer, slopes_of, target_score
 
@@ -89,9 +89,13 @@ class LayerwiseRelevance(Explainer):
         """What the rest of ``attn-lrp`` may hide shows in a pass with attention held, where none belongs."""
         if abs(HELD.relevance(context).rest) < LRP_TOLERANCE:
             return None
+        if has_packed_weights(context.model):
+            why = "multiplies by quantised weights, which rounds"
+        else:
+            why = "does something that the rules do not cover"
         return (
-            f"{class_name(context.model)} does something that the rules do not cover, so relevance does "
-            f"not add up to the score: use 'gradient-after-norm' or {context.encoded.erasure!r}"
+            f"{class_name(context.model)} {why}, so relevance does not add up to the score: use "
+            f"'gradient-after-norm' or {context.encoded.erasure!r}"
         )
 
     def relevance(self, context: ExplanationContext) -> Relevance:

@@ -23,6 +23,7 @@ from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
+from glasshead.explainers.read_prompts import gather_segments, read_prompts
 from glasshead.huggingface import (
     NO_PLACE,
     Inputs,
@@ -51,7 +52,10 @@ def check_method(request: MethodRequest) -> None:
     explainer = find_explainer(request.method)
     check_heads(explainer, AttentionSelector.of(request))
     if request.against is not None and request.answer is None and request.target is None:
-        raise InputError(f"a contrast is between two tokens: name the other one too, as {spell('target')}")
+        raise InputError(
+            f"a contrast is between two tokens, or two answers: name the other one too, as {spell('target')} "
+            f"or {spell('answer')}"
+        )
     if request.answer is not None and request.target is not None:
         raise InputError(f"an answer is explained as it is given: leave {spell('target')} out")
     for name, text in (("answer", request.answer), ("against", request.against)):
@@ -61,6 +65,12 @@ def check_method(request: MethodRequest) -> None:
         raise InputError(f"an answer is given, or one of several is chosen: leave {spell('choices')} out")
     if request.template is not None and request.choices is None:
         raise InputError(f"a template is for choices: name these too, as {spell('choices')}")
+    if request.segments is not None and not all(name.strip() for name in request.segments):
+        raise ParameterError("segments", "names an empty part: give parts of the texts")
+    if request.level != "word" and (request.segments or request.unit in ("segment", "message")):
+        raise InputError(f"segments stand among words, not sentences: leave {spell('level')} out")
+    if request.segments and request.unit == "token":
+        raise InputError(f"segments stand among words, not tokens: leave {spell('unit')} out")
     if request.tolerance and not request.intervals:
         raise InputError(
             f"{spell('tolerance')} is about {spell('intervals', True)}: add that, or leave it out"
@@ -76,10 +86,12 @@ def explain(request: ExplainRequest) -> Attributions:
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
-    ``texts`` are strings or, of a model that classifies images, files, folders of them, images of Pillow, or
-    arrays of NumPy and torch; its ``tokenizer`` is its image processor. ``pairs`` are the second texts of a
-    model that compares two. ``target`` is the class that is explained, by name or number; left out, class 1
-    of two classes, else the predicted one.
+    ``texts`` are strings, what the tokenizer makes of them, chats (a list of messages with ``role`` and
+    ``content``, of which its chat template makes the text that the model reads) or, of a model that
+    classifies images, files, folders of them, images of Pillow, or arrays of NumPy and torch; its
+    ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that
+    compares two. ``target`` is the class that is explained, by name or number; left out, class 1 of two
+    classes, else the predicted one.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
@@ -106,17 +118,18 @@ def run_explanation(request: ExplainRequest) -> Attributions:
 def explain_texts(
     subject: Subject, texts: Sequence[Any], pairs: Sequence[str] | None, request: MethodRequest
 ) -> Attributions:
-    """Explain texts, pairs of texts, or images, word by word, token by token or patch by patch, as a request
-    says that `check_method` found nothing wrong with.
+    """Explain texts, chats, pairs of texts, or images, word by word, token by token or patch by patch, as a
+    request says that `check_method` found nothing wrong with.
 
     Raises:
         InputError: if the model knows nothing of any text, and as an explainer does.
     """
     selector = AttentionSelector.of(request)
-    check_utf8(*map(str, texts), *(pairs or ()))
     if pairs is not None and len(pairs) != len(texts):
         raise InputError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     tokenizer = subject.tokenizer
+    texts, pairs, segments, own_notes = read_prompts(subject, texts, pairs, request)
+    check_utf8(*map(str, texts), *(pairs or ()))
     encoded = encode(tokenizer, texts, pairs, unit=request.whole)
     skipped = unreadable_texts(tokenizer, encoded, texts, pairs)
     if len(skipped) == len(texts):
@@ -128,6 +141,7 @@ def explain_texts(
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
         asked = ask(own, Inputs(tokenizer, texts, pairs, encoded), request)
+        units = gather_segments(asked.inputs, segments).encoded
         inputs = asked.model, tokenizer, asked.inputs.texts, asked.inputs.pairs
         explainer = find_explainer(request.method)
         attributions = explainer(
@@ -135,9 +149,9 @@ def explain_texts(
             target=asked.target,
             target_fn=request.target_fn,
             attention_selector=selector,
-            encoded=asked.inputs.encoded,
+            encoded=units,
         )
-        if request.unit == "word":
+        if request.unit != "token":
             attributions = [by_word(attribution) for attribution in attributions]
         if request.intervals:
             attributions = with_intervals(
@@ -145,12 +159,13 @@ def explain_texts(
                 *inputs,
                 attention_selector=selector,
                 tolerance=request.tolerance,
-                encoded=asked.inputs.encoded,
+                encoded=units,
             )
     read = coverage(*asked.read[:4])
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
-    notes = (*subject.notes, *asked.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
+    notes = (*subject.notes, *own_notes, *asked.notes, *read.lines("read"), *caveats)
+    notes += () if signs is None else (signs,)
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 
 
@@ -179,8 +194,8 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
         about = ask_answer(model, inputs, request.answer, request.against)
         return Asked(about.model, about.inputs, GIVEN, about.whole, about.notes)
     if request.choices is not None:
-        model = as_choosing(model)
         inputs = inputs._replace(choices=request.choices, template=request.template)
+        model = as_choosing(model, inputs)
     model, target = resolve_target(model, inputs.tokenizer, request)
     if isinstance(model, TaskModel):
         asked, target = model.ask(inputs, target, request.at)

@@ -20,7 +20,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import Inputs, answers_of, ask_usual, question_in_words
+from glasshead.huggingface import Inputs, answers_of, ask_usual, question_in_words, rated_name
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -311,7 +311,7 @@ def to_attributions(
                 **token_fields(context.tokenizer, context.encoded, index),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
-                target="rating" if context.is_regression else names[target],
+                target=rated_name(context.model) if context.is_regression else names[target],
                 predicted=f"{values[index, 0]:.2f}"
                 if context.is_regression
                 else names[int(predicted[index])],

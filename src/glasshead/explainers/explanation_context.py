@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import Encoded, UnitReader, batches, heads_of
-from glasshead.errors import InputError, one_line
+from glasshead.errors import InputError, brief
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
@@ -39,8 +39,6 @@ from glasshead.trace import (
 READ_ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
-MOST_REASON = 120
-"""Letters of what a model says where it fails."""
 
 
 @dataclass(frozen=True)
@@ -231,11 +229,12 @@ def make_context(
             logits = attention.logits
         else:
             logits = compute_logits(model, encoded)
-    targets = (
-        default_target(logits, len(class_names(model)))
-        if target is None
-        else torch.full((len(logits),), class_index(model, target))
-    )
+    if target is not None:
+        targets = torch.full((len(logits),), class_index(model, target))
+    elif isinstance(model, TaskModel) and model.explains_predicted:
+        targets = logits.argmax(dim=-1)
+    else:
+        targets = default_target(logits, len(class_names(model)))
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress,
         first_pass=kept, known=known, shared={} if attention is None else {READ_ATTENTION: attention},
@@ -302,7 +301,7 @@ def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
             length, nouns = int(encoded.mask[row].sum()), encoded.nouns
             raise InputError(
                 f"{class_name(model)} fails on {nouns.text} {int(row) + 1}, of {length} {nouns.tokens} "
-                f"({one_line(error)[:MOST_REASON]}): leave it out"
+                f"({brief(error)}): leave it out"
             ) from error
 
 

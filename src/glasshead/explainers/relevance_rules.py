@@ -37,7 +37,54 @@ MASK_CONSTANT = 1e4
 """Constants of this size forbid attention and are no part of a sum."""
 
 
-class RelevanceRules(TorchFunctionMode):
+class NormRules(TorchFunctionMode):
+    """Norms whose scale is held constant, and blocks in which functions have their own derivatives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paused = False
+
+    def layer_norm(
+        self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+        bias: Tensor | None = None, eps: float = 1e-5,
+    ) -> Tensor:  # fmt: skip
+        """(x − mean) / SD · γ + β, the standard deviation held constant."""
+        dims = tuple(range(-len(normalized_shape), 0))
+        centred = x - x.mean(dims, keepdim=True)
+        return self.scale_by_size(centred, dims, weight, eps, bias)
+
+    def rms_norm(
+        self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+        eps: float | None = None,
+    ) -> Tensor:  # fmt: skip
+        """x / rms · γ, the root mean square held constant."""
+        dims = tuple(range(-len(normalized_shape), 0))
+        return self.scale_by_size(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
+
+    def scale_by_size(
+        self, x: Tensor, dims: tuple[int, ...], weight: Tensor | None, eps: float, bias: Tensor | None = None
+    ) -> Tensor:
+        """x / √(mean x² + ε) · γ + β, the root held constant."""
+        size = (x.detach().square().mean(dims, keepdim=True) + eps).rsqrt()
+        result = x * (size if weight is None else size * weight.detach())
+        added = self.norm_bias(bias)
+        return result if added is None else result + added
+
+    def norm_bias(self, bias: Tensor | None) -> Tensor | None:
+        """What is added behind a norm."""
+        return bias
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Functions have their own derivatives in the block."""
+        before, self.paused = self.paused, True
+        try:
+            yield
+        finally:
+            self.paused = before
+
+
+class RelevanceRules(NormRules):
     """The rules, and what relevance ends in: ``words``, the ids and vectors of every look-up of words, and
     the gates ``places`` and ``biases``, which are 1.
 
@@ -53,7 +100,6 @@ class RelevanceRules(TorchFunctionMode):
         self.places, self.biases = (
             torch.ones((), dtype=exact, device=weight.device, requires_grad=True) for _ in range(2)
         )
-        self.paused = False
         self.rules: dict[str, Callable[..., Any]] = {
             "embedding": self.look_up,
             "linear": self.linear,
@@ -155,30 +201,8 @@ class RelevanceRules(TorchFunctionMode):
         """x / y by way of y."""
         return func(y.detach(), x)
 
-    def layer_norm(
-        self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
-        bias: Tensor | None = None, eps: float = 1e-5,
-    ) -> Tensor:  # fmt: skip
-        """(x − mean) / SD · γ + β, the standard deviation held constant."""
-        dims = tuple(range(-len(normalized_shape), 0))
-        centred = x - x.mean(dims, keepdim=True)
-        return self.scale_by_size(centred, dims, weight, eps, bias)
-
-    def rms_norm(
-        self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
-        eps: float | None = None,
-    ) -> Tensor:  # fmt: skip
-        """x / rms · γ, the root mean square held constant."""
-        dims = tuple(range(-len(normalized_shape), 0))
-        return self.scale_by_size(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
-
-    def scale_by_size(
-        self, x: Tensor, dims: tuple[int, ...], weight: Tensor | None, eps: float, bias: Tensor | None = None
-    ) -> Tensor:
-        size = (x.detach().square().mean(dims, keepdim=True) + eps).rsqrt()
-        result = x * size if weight is None else x * (size * weight.detach())
-        added = self.bias(bias)
-        return result if added is None else result + added
+    def norm_bias(self, bias: Tensor | None) -> Tensor | None:
+        return self.bias(bias)
 
     def activation(self, own: Function, x: Tensor, *args: Any, **options: Any) -> Any:
         """A module of several elementwise functions as the one function that it is."""
@@ -193,15 +217,6 @@ class RelevanceRules(TorchFunctionMode):
 
         result = self.elementwise(values_alone, x)
         return (result, *others) if others else result
-
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Functions have their own derivatives in the block."""
-        before, self.paused = self.paused, True
-        try:
-            yield
-        finally:
-            self.paused = before
 
 
 class AttentionRule(AttentionHook):

@@ -173,7 +173,9 @@ def source_rollout(
     def step(call: LayerRecord, states: Tensor, attended: Tensor) -> Tensor:
         every = torch.ones(1, call.weights.shape[2], dtype=torch.bool, device=call.weights.device)
         if (reason := no_shares(call, call.weights, every)) is not None:
-            raise InputError(f"{reason}, and {name!r} takes them for shares of a whole: choose 'erasure'")
+            raise InputError(
+                f"{reason}, and {name!r} takes them for shares of a whole: choose 'erasure-mean-embedding'"
+            )
         return (1 - residual) * combine_heads(call.weights, site)[0] @ attended + residual * states
 
     for call in calls[ENCODER]:

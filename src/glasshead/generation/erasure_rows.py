@@ -23,6 +23,7 @@ from glasshead.generation.text import ReadText
 from glasshead.results import WrittenMap
 from glasshead.trace import AttentionSelector, Edit, intervene
 
+ALL_LAYERS, HIDDEN = "all-layers", "no later token attends to it, in any layer"
 PLACES = 8192
 """Tokens of variants in one pass."""
 NUMBERS = 2**24
@@ -70,7 +71,7 @@ class ErasureRows(RowMethod):
     A text keeps its length and its places, so a pass without token j has the answer's whole row of targets:
     n tokens cost n passes, not one for each pair. Without a token means ``removal``: its embedding becomes
     the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no later token
-    attends to it (``zero-weight``), which says nothing of the last token before t, whose own row is read. In
+    attends to it (``all-layers``), which says nothing of the last token before t, whose own row is read. In
     an encoder–decoder the tokens are those of both.
 
     ``shares_prefix``: keys and values of what stands before the erased token are computed once.
@@ -78,15 +79,17 @@ class ErasureRows(RowMethod):
 
     def __init__(self, removal: str, *, shares_prefix: bool = True) -> None:
         self.removal = removal
-        self.shares_prefix = shares_prefix and removal != "zero-weight"  # weights are edited, which needs all
-        self.description = f"change of the target without the token: {REMOVALS[removal].description}"
-        self.citation = REMOVALS[removal].citation
+        self.shares_prefix = shares_prefix and removal != ALL_LAYERS  # weights are edited, which needs all
+        edit = REMOVALS["zero-weight" if removal == ALL_LAYERS else removal]
+        self.means = HIDDEN if removal == ALL_LAYERS else edit.description
+        self.description = f"change of the target without the token: {self.means}"
+        self.citation = edit.citation
 
     def explain(
         self, text: ReadText, target: AnswerTarget, selector: AttentionSelector, *, name: str
     ) -> WrittenMap:
         scores, values = self.changes(text, target)
-        settings = f"without a token: {REMOVALS[self.removal].description}"
+        settings = f"without a token: {self.means}"
         return target_map(text, target, scores, values, name=name, signed=True, settings=settings)
 
     @torch.no_grad()
@@ -113,7 +116,7 @@ class ErasureRows(RowMethod):
         """How many tokens are erased in one pass, each from a text of its own."""
         length, vocabulary = text.before.shape[1], len(text.classifier.vocabulary)
         numbers = len(text.answer) * vocabulary
-        if self.removal == "zero-weight":
+        if self.removal == ALL_LAYERS:
             numbers = max(numbers, length**2 * text.model.config.get_text_config().num_attention_heads)
         return max(min(PLACES // length, NUMBERS // numbers), 1)
 
@@ -127,7 +130,7 @@ class ErasureRows(RowMethod):
             return ids
         unknown = text.tokenizer.unk_token_id
         if unknown is None:
-            raise InputError("this tokenizer has no unknown token: choose the method 'erasure'")
+            raise InputError("this tokenizer has no unknown token: use 'erasure-mean-embedding'")
         return ids.scatter(1, places[:, None].to(ids.device), int(unknown))
 
     @contextmanager
@@ -138,7 +141,7 @@ class ErasureRows(RowMethod):
                 removed = places[:, None] == torch.arange(ids.shape[1] - 1)
                 read = split_inputs(removed.to(ids.device), text.source)
                 stack.enter_context(average_lookups(text.model, list(read.values())))
-            elif self.removal == "zero-weight":
+            elif self.removal == ALL_LAYERS:
                 stack.enter_context(intervene(text.model, hide_token(places, text)))
             yield
 

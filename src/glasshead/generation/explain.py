@@ -10,7 +10,8 @@ import torch
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
 from glasshead.generation.attention_rows import AttentionRows, RolloutRows
-from glasshead.generation.erasure_rows import ErasureRows
+from glasshead.generation.direct_rows import DirectRows
+from glasshead.generation.erasure_rows import ALL_LAYERS, ErasureRows
 from glasshead.generation.gradient_rows import GradientRows
 from glasshead.generation.intervals import RowIntervals
 from glasshead.generation.method import RowMethod
@@ -30,15 +31,16 @@ STORED_NUMBERS = 500_000
 """Weights of all heads that go with a text."""
 
 METHODS: Registry[RowMethod] = Registry("method")
-"""What explains a text that was written, by name."""
+"""What explains a text that was written, by the names that `glasshead.explain` has for it; where a token is
+hidden in all layers, and for the direct path, which that does not do, by another one."""
 METHODS.register("attention")(AttentionRows())
 METHODS.register("rollout")(RolloutRows())
-METHODS.register("erasure")(ErasureRows("mean-embedding"))
-METHODS.register("erasure-zero-weight")(ErasureRows("zero-weight"))
-METHODS.register("erasure-unknown-token")(ErasureRows("unknown-token"))
+for removal in ("mean-embedding", "unknown-token", ALL_LAYERS):
+    METHODS.register(f"erasure-{removal}")(ErasureRows(removal))
 METHODS.register("gradient")(GradientRows(None))
 for reduction in ("l1", "l2"):
     METHODS.register(f"gradient-{reduction}")(GradientRows(reduction))
+METHODS.register("direct")(DirectRows())
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -67,7 +69,7 @@ class WrittenWithModel(Written):
         for everything before it.
 
         ``method`` is one of `METHODS`; ``layer`` and ``head`` choose the attention that is read (else the
-        mean of the last layer's heads). ``target`` is what erasure and gradients explain of each token:
+        mean of the last layer's heads). ``target`` is what the methods but attention explain of each token:
         log-probability, probability, logit, log-odds, or entropy; with ``against`` it is the contrast
         log p(x_t | x_<t) − log p(other | x_<t). Of the ``whole`` answer it is their sum over its tokens, and
         there is one row. ``intervals`` are those of attention weights: what else each could be with the same
@@ -166,7 +168,7 @@ class MapRequest:
         ):
             raise InputError(
                 f"{self.method!r} is the same whatever is explained: leave the target out, or "
-                "choose 'erasure' or 'gradient'"
+                "choose 'erasure-mean-embedding' or 'gradient'"
             )
         if self.against is not None and self.target not in (USUAL_TARGET, "logit"):
             raise InputError(f"a contrast is one of log-probabilities: leave {spell('target')} out")

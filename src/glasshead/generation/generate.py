@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from glasshead.data import as_texts, check_utf8
-from glasshead.errors import InputError
+from glasshead.checkpoints import checkpoint
+from glasshead.data import as_texts, chat_note, check_utf8, is_chat, render_chat
+from glasshead.errors import InputError, brief
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
 from glasshead.generation.own_strategy import choose_strategy, resolve_strategy
@@ -36,6 +37,8 @@ from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
 SEED_END = 2**31
+LARGEST_GAP = 0.2
+"""Between log-probabilities of one token, in half precision."""
 
 WRITES_NOTHING = (
     "{} writes no text: give a model that goes on with one (…ForCausalLM), or an encoder–decoder that "
@@ -50,12 +53,13 @@ def generate(request: GenerateRequest) -> Any:
     encoder–decoder (T5, BART) answers it.
 
     ``model`` is a folder, a Hub id, a `Subject` or a model with its ``tokenizer``; the caller's stays as it
-    is. ``strategy`` is a name of `STRATEGIES`, with or without its number (``nucleus=0.9``), several joined
-    by ``+``, or a `GenerationConfig`; left out, it is that of the model's own generation configuration, else
-    greedy. Nothing is watched while the model writes: one pass over prompt and answer gives every
-    log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no ``seed`` is given, one is
-    drawn and kept, so that the text can be written again. Several prompts are written one by one, each from
-    the same seed.
+    is. A ``prompt`` is a text, or a chat: a list of messages with ``role`` and ``content``, of which the
+    tokenizer's chat template makes one. ``strategy`` is a name of `STRATEGIES`, with or without its number
+    (``nucleus=0.9``), several joined by ``+``, or a `GenerationConfig`; left out, it is that of the model's
+    own generation configuration, else greedy. Nothing is watched while the model writes: one pass over prompt
+    and answer gives every log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no
+    ``seed`` is given, one is drawn and kept, so that the text can be written again. Several prompts are
+    written one by one, each from the same seed.
 
     Raises:
         InputError: if there is no such model or it writes no text, if the prompt is empty and the model has
@@ -74,7 +78,7 @@ def run_generation(request: GenerateRequest) -> WrittenWithModel | list[WrittenW
     """
     check_writing(request)
     subject = open_writer(request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype))
-    if isinstance(request.prompt, str):
+    if isinstance(request.prompt, str) or is_chat(request.prompt):
         return generate_texts(subject, [request.prompt], request)[0]
     return generate_texts(subject, request.prompt, request)
 
@@ -100,23 +104,28 @@ def open_writer(
 
 
 def generate_texts(
-    subject: Subject, prompts: Sequence[str], request: WritingRequest
+    subject: Subject, prompts: Sequence[Any], request: WritingRequest
 ) -> list[WrittenWithModel]:
-    """What a model that is open writes behind each prompt.
+    """What a model that is open writes behind each prompt, a text or a chat.
 
     Raises:
         InputError: as `generate`.
     """
     if not isinstance(subject.model, NextTokenClassifier) or subject.model.asks_words:
         raise InputError(WRITES_NOTHING.format(class_name(subject.model)))
-    check_utf8(*as_texts(prompts))
-    classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
+    tokenizer = subject.tokenizer
+    texts = [render_chat(tokenizer, one, writes=True) if is_chat(one) else one for one in prompts]
+    check_utf8(*as_texts(texts))
+    chats = [text for text, prompt in zip(texts, prompts, strict=True) if is_chat(prompt)]
+    notes = dict.fromkeys(note for text in chats if (note := chat_note(tokenizer, text)) is not None)
+    model, subject = subject.model, replace(subject, notes=(*subject.notes, *notes))
+    classifier = isolated_copy(model)  # hooks and settings of generation are a module's
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed
     if seed is None and config.do_sample:
         seed = secrets.randbelow(SEED_END)
     writer = Writer(subject, classifier, request, config, name, seed)
-    return [writer.write(prompt) for prompt in prompts]
+    return [writer.write(text) for text in texts]
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,7 @@ class Writer:
             stop=self.reason(answer, config, room),
             model=self.subject.name,
             other_answers=self.other_answers(output, before, config),
-            notes=self.subject.notes,
+            notes=self.subject.notes + self.note_other_numbers(output, logits, answer),
             source=before.source,
             subject=self.subject,
         )
@@ -235,27 +244,62 @@ class Writer:
         return [end for end in ends if end is not None and end < len(self.classifier.vocabulary)]
 
     def run(self, ids: Tensor, config: GenerationConfig) -> Any:
-        """What `transformers` writes; the caller's random numbers go on as if it had not."""
-        model = self.model
-        devices = [model.device] if model.device.type == "cuda" else []
+        """What `transformers` writes.
+
+        Raises:
+            InputError: if it cannot.
+        """
         try:
-            with use_seed(self.seed, devices), torch.no_grad(), silence_transformers():
-                own, model.generation_config = model.generation_config, GenerationConfig()
-                try:
-                    write: Any = model.generate
-                    return write(
-                        ids,
-                        attention_mask=torch.ones_like(ids),
-                        generation_config=config,
-                        tokenizer=self.subject.tokenizer,
-                    )
-                finally:
-                    model.generation_config = own
-        except (ValueError, NotImplementedError) as error:  # settings of one's own that do not go together
+            return self.run_with(ids, config)
+        except (InputError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:  # whatever the code of a model raises
+            checkpoint()  # a request that was cancelled ends here
+            if config.use_cache:  # xLSTM and BLT fail with one
+                without = copy.deepcopy(config)
+                without.use_cache = False
+                return self.run(ids, without)
+            if self.strategy_name == "greedy":
+                raise InputError(
+                    f"{self.subject.name} writes nothing in Transformers ({brief(error)}): check that "
+                    "model.generate works without Glasshead"
+                ) from error
             raise InputError(
                 f"Transformers cannot write with these settings and this tokenizer: {self.strategy_name}; "
                 f"leave one out, or choose another {spell('strategy')}, such as 'greedy'"
             ) from error
+
+    def run_with(self, ids: Tensor, config: GenerationConfig) -> Any:
+        """What `transformers` writes; the caller's random numbers go on as if it had not."""
+        model = self.model
+        devices = [model.device] if model.device.type == "cuda" else []
+        with use_seed(self.seed, devices), torch.no_grad(), silence_transformers():
+            own, model.generation_config = model.generation_config, GenerationConfig()
+            try:
+                write: Any = model.generate
+                return write(
+                    ids,
+                    attention_mask=torch.ones_like(ids),
+                    generation_config=config,
+                    tokenizer=self.subject.tokenizer,
+                )
+            finally:
+                model.generation_config = own
+
+    def note_other_numbers(self, output: Any, logits: Tensor, answer: Sequence[int]) -> tuple[str, ...]:
+        """What to know where the model predicted otherwise while it wrote than in one pass over the text:
+        Transformers lets RoBERTa write with other positions, and Moshi's cache forgets."""
+        if self.strategy_name != "greedy" or self.strategy.forced_bos_token_id is not None:
+            return ()  # scores are no logits
+        scores = torch.stack([step[0] for step in output.scores[: len(answer)]]).to(logits)
+        tokens = torch.tensor(answer, device=logits.device)[:, None]
+        gaps = (scores.log_softmax(dim=-1) - logits.log_softmax(dim=-1)).gather(-1, tokens).abs()
+        if not float(gaps.max()) > LARGEST_GAP:
+            return ()
+        return (
+            "while it wrote, Transformers computed other probabilities than one pass over the text gives "
+            f"(log p differs by up to {float(gaps.max()):.2g}): the numbers are those of the pass",
+        )
 
     def cut(self, answer: Tensor) -> list[int]:
         """An answer up to the token that ends it, without padding."""

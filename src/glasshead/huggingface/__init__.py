@@ -45,10 +45,19 @@ from glasshead.huggingface.next_token import (
 )
 from glasshead.huggingface.patch_classifier import (
     IMAGE_CLASSIFIERS,
+    NoPatchesError,
     PatchClassifier,
+    logits_in,
     reads_images,
 )
 from glasshead.huggingface.plug import plug, unplug
+from glasshead.huggingface.quantised import (
+    has_packed_weights,
+    is_packed_map,
+    is_plain,
+    unpack_maps_without_gradients,
+    unpacked,
+)
 from glasshead.huggingface.random_twin import new_like, random_twin
 from glasshead.huggingface.read_module import read_module
 from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
@@ -75,6 +84,7 @@ from glasshead.huggingface.task_model import (
     own_model,
     question_in_words,
     question_names,
+    rated_name,
     target_names,
     usual_class,
 )
@@ -93,6 +103,7 @@ __all__ = [
     "ModelState",
     "ModuleClassifier",
     "NextTokenClassifier",
+    "NoPatchesError",
     "PairsNeeded",
     "PatchClassifier",
     "Target",
@@ -116,8 +127,11 @@ __all__ = [
     "find_class",
     "forget_halves",
     "free_memory",
+    "has_packed_weights",
     "in_arithmetic",
     "is_answerer",
+    "is_packed_map",
+    "is_plain",
     "is_writer",
     "isolated_copy",
     "keep_halves",
@@ -127,6 +141,7 @@ __all__ = [
     "load",
     "load_reason",
     "load_weights",
+    "logits_in",
     "measured_on",
     "mechanism_of",
     "model_class",
@@ -141,6 +156,7 @@ __all__ = [
     "question_names",
     "quote",
     "random_twin",
+    "rated_name",
     "read_config",
     "read_module",
     "readable_copy",
@@ -152,6 +168,8 @@ __all__ = [
     "spec_of",
     "target_names",
     "token_id",
+    "unpack_maps_without_gradients",
+    "unpacked",
     "unplug",
     "usual_class",
     "version_of",

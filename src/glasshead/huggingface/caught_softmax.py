@@ -1,9 +1,9 @@
 """Read and replace the attention of models that compute it themselves: their softmax is caught on its way.
 
-Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention; columns of sinks
-(`learned_sinks`) belong to no token. It goes past the hooks of `glasshead.trace` as any other call does, as
-attention of no features whose scores are all bias: weights, their gradients and edits are there, and q, k and
-v are not.
+Inside their attention modules a call of softmax over ``[B, H, Q, K]``, or ``[B·H, Q, K]``, is attention;
+columns of sinks (`learned_sinks`) belong to no token. It goes past the hooks of `glasshead.trace` as any
+other call does, as attention of no features whose scores are all bias: weights, their gradients and edits are
+there, and q, k and v are not.
 """
 
 from __future__ import annotations
@@ -48,15 +48,17 @@ OPEN_MODES = OpenModes()
 class CaughtSoftmax(TorchFunctionMode):
     """While a module runs: its softmax over keys goes past the hooks."""
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, batch: int, queries: int) -> None:
         super().__init__()
-        self.module = module
+        self.module, self.batch, self.queries = module, batch, queries
         self.sinks = SinkColumns(module)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if func is nn.functional.scaled_dot_product_attention and ACTIVE_HOOKS.get():
+            return self.attend(*args, **kwargs)
         if func not in SOFTMAX:
             result = func(*args, **kwargs)
             self.sinks.follow(func, args, kwargs, result)
@@ -68,6 +70,13 @@ class CaughtSoftmax(TorchFunctionMode):
             args = args[:2]
         weights = func(*args, **kwargs)
         heads = getattr(self.module, CAUGHT_HEADS)
+        folded = (heads * self.batch, self.queries)  # Longformer has such scores of some queries alone
+        if scores.ndim == 3 and dim in (-1, 2) and heads and scores.shape[:2] == folded:
+            by_head = scores.to(weights.dtype).unflatten(0, (self.batch, heads))
+            hooked = run_hooks(
+                self.module, by_head, weights.unflatten(0, (self.batch, heads)), scores.new_zeros(0)
+            )
+            return hooked.flatten(0, 1)
         if scores.ndim == 4 and dim in (-1, 3) and heads in (0, scores.shape[1]):
             front, back = self.sinks.of(scores)
             parts = [front, scores.shape[-1] - front - back, back]
@@ -76,6 +85,31 @@ class CaughtSoftmax(TorchFunctionMode):
             hooked = run_hooks(self.module, own, middle, torch.cat([before, behind], dim=-1))
             return torch.cat([first, hooked, last], dim=-1) if front or back else hooked
         return weights
+
+    def attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Tensor:
+        """Fused attention, step by step, so that its softmax is there to be caught."""
+        if enable_gqa:
+            groups = query.shape[-3] // key.shape[-3]
+            key, value = key.repeat_interleave(groups, dim=-3), value.repeat_interleave(groups, dim=-3)
+        scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
+            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(~attn_mask, torch.finfo(scores.dtype).min)
+        elif attn_mask is not None:
+            scores = scores + attn_mask
+        weights: Tensor = self.__torch_function__(torch.softmax, (), (scores, -1))
+        return nn.functional.dropout(weights, dropout_p) @ value
 
 
 def run_hooks(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
@@ -126,11 +160,12 @@ def call_of(module: nn.Module, scores: Tensor, sinks: Tensor) -> AttentionInputs
     return AttentionInputs(attention, q, k, k, mask, scale=1.0, bias=scores.masked_fill(~allowed, 0.0))
 
 
-def enter_mode(module: nn.Module, args: Any) -> None:
+def enter_mode(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Forward pre-hook: from here on softmax is caught, where somebody looks, and in double precision: models
     that name float32 for it would turn the mask of such a model into −∞, and rows of padding into NaN."""
     if ACTIVE_HOOKS.get() or next(module.parameters()).dtype == torch.float64:
-        mode = CaughtSoftmax(module)
+        given = (value for value in (*args, *kwargs.values()) if isinstance(value, Tensor))
+        mode = CaughtSoftmax(module, *next((state.shape[:2] for state in given if state.ndim == 3), (0, 0)))
         mode.__enter__()
         OPEN_MODES.stack.append(mode)
 
@@ -149,14 +184,23 @@ def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
         yield module
 
 
+def head_count(module: nn.Module) -> int | None:
+    """How many heads a module has: what a part of it says, else what its configuration says. ConvBERT's
+    attention has fewer than its configuration names, since a convolution stands for the others."""
+    for part in module.modules():
+        for name in HEAD_FIELDS:
+            if isinstance(vars(part).get(name), int):
+                return int(vars(part)[name])
+    return first_int_attr(module, HEAD_FIELDS)
+
+
 def catch_softmax(model: nn.Module) -> None:
     """Let `record` and `intervene` see the attention of a model that dispatches none, or not to us.
 
     The model is changed: give an `isolated_copy`.
     """
     for module in softmax_modules(model):
-        own, total = first_int_attr(module, HEAD_FIELDS), first_int_attr(model, HEAD_FIELDS)
-        setattr(module, CAUGHT_HEADS, own or total or 0)
+        setattr(module, CAUGHT_HEADS, head_count(module) or first_int_attr(model, HEAD_FIELDS) or 0)
         module.add_module(MECHANISM, mechanism("softmax"))
-        module.register_forward_pre_hook(enter_mode)
+        module.register_forward_pre_hook(enter_mode, with_kwargs=True)
         module.register_forward_hook(leave_mode, always_call=True)

@@ -16,12 +16,15 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
+from glasshead.huggingface.quantised import is_plain
 from glasshead.torch_modes import ENTERED
 
 HALVES = (torch.float16, torch.bfloat16)
 ARITHMETIC = "glasshead_arithmetic"
 """Attribute of the modules of a model that keeps its halves: in which precision they compute."""
 
+BLOCK = 2**24
+"""Numbers of a weight that are wide at a time, at most: 64 MiB in float32."""
 LOOK_UPS = {"embedding", "embedding_bag"}
 """What takes a few rows of a weight: these are widened, and not the weight."""
 AS_THEY_ARE = {
@@ -57,6 +60,8 @@ class WideArithmetic(TorchFunctionMode):
             return self.dtype if isinstance(value, torch.dtype) and value in HALVES else value
         if name in LOOK_UPS:
             return Widening(self.dtype).widen(func(*args, **kwargs))
+        if name == "linear" and len(args) > 1 and is_large(args[1]):
+            return self.in_blocks(func, types, *args, **kwargs)
         widening = Widening(self.dtype)
         own = args[:1] if name in AS_THEY_ARE or changes_its_tensor(name) else ()
         args = (*own, *widening.widen(args[len(own) :]))
@@ -66,6 +71,26 @@ class WideArithmetic(TorchFunctionMode):
             return func(*args, **kwargs)
         with torch.autograd.graph.saved_tensors_hooks(widening.pack, unpack):
             return func(*args, **kwargs)
+
+    def in_blocks(
+        self, func: Any, types: Any, input: Tensor, weight: Tensor, bias: Tensor | None = None
+    ) -> Tensor:
+        """A linear map, some of its outputs after others: no more of its weight is wide at a time."""
+        rows = max(1, BLOCK // weight.shape[1])
+        biases = [None] * len(weight) if bias is None else bias.split(rows)
+        blocks = zip(weight.split(rows), biases, strict=False)
+        made = [self.__torch_function__(func, types, (input, own, add)) for own, add in blocks]
+        return torch.cat(made, dim=-1)
+
+
+def is_large(weight: object) -> bool:
+    """Whether a weight of halves is widened block by block."""
+    return (
+        isinstance(weight, Tensor)
+        and weight.dtype in HALVES
+        and weight.numel() > BLOCK
+        and not hasattr(weight, "__tensor_flatten__")
+    )
 
 
 def changes_its_tensor(name: str) -> bool:
@@ -88,7 +113,7 @@ class Widening:
         if isinstance(value, Tensor):
             if value.dtype not in HALVES:
                 return value
-            wide = value.to(self.dtype)
+            wide = widened(value, self.dtype)
             if not value.requires_grad and wide.numel():
                 self.halves[wide.untyped_storage().data_ptr()] = value
             return wide
@@ -109,8 +134,13 @@ def unpack(kept: Any) -> Tensor:
     if isinstance(kept, Tensor):
         return kept
     half, dtype, *view = kept
-    wide: Tensor = half.detach().to(dtype).as_strided(*view)
-    return wide
+    return widened(half.detach(), dtype).as_strided(*view)
+
+
+def widened(half: Tensor, dtype: torch.dtype) -> Tensor:
+    """A half in a finer type; of packed weights (quantised) the numbers that they stand for."""
+    plain: Tensor = half.dequantize() if hasattr(half, "__tensor_flatten__") else half
+    return plain.to(dtype)
 
 
 def enter_arithmetic(module: nn.Module, args: Any) -> None:
@@ -144,9 +174,11 @@ def keep_halves(model: PreTrainedModel, dtype: torch.dtype = torch.float32) -> N
     for module in model.modules():
         if ARITHMETIC not in vars(module) and not has_hooks_of_arithmetic(module):
             for name, weight in module._parameters.items():
-                if weight is not None:
+                if weight is not None and is_plain(weight):  # others carry scales of their own
                     own = frozen.setdefault(id(weight), nn.Parameter(weight.detach(), requires_grad=False))
                     module._parameters[name] = own
+            if getattr(module, "compute_dtype", None) in HALVES:  # of packed weights: bitsandbytes
+                vars(module)["compute_dtype"] = dtype
             # First in, last out: other modes of the module are within.
             module.register_forward_pre_hook(enter_arithmetic, prepend=True)
             module.register_forward_hook(leave_arithmetic, always_call=True)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glasshead.huggingface.half_weights import keep_halves, kept_arithmetic
+from glasshead.huggingface.quantised import has_packed_weights
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -20,10 +21,13 @@ def isolated_copy(
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
     ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
-    gradient passes. A model that keeps its halves keeps them in another ``dtype``, and computes in it.
+    gradient passes. A model that keeps its halves keeps them in another ``dtype``, and computes in it; one
+    with packed weights (quantised) has no other.
     Whatever is plugged into the copy, hooked to it or set on its configuration, ``model`` stays bit for bit
     as it was, and several threads may read one model at once.
     """
+    if dtype is not None and has_packed_weights(model):
+        dtype = None  # its kernels compute as they do
     arithmetic = None if kept_arithmetic(model) is None else dtype
     numbers = dtype if arithmetic is None else None
     shared = {

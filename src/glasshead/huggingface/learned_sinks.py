@@ -1,7 +1,8 @@
 """Sinks: columns of scores that belong to no token. They take a share of each row and give nothing for it.
 
 Which columns these are is followed through the code of the model: a sink is made of parameters and constants
-alone, whatever the text, and is joined in front of the scores of the keys, or behind them.
+alone, whatever the text, or of the queries alone, while scores of keys are products of queries and keys
+(Inkling). It is joined in front of the scores of the keys, or behind them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from glasshead.attention import Activation, Mechanism
 
 JOINS = {torch.cat, torch.concat, torch.concatenate}
 CONSTANT_CALLS = {"new_zeros", "new_ones", "new_full", "zeros_like", "ones_like", "full_like"}
 """Functions that take nothing from a tensor but its shape and type."""
+PRODUCTS = {"matmul", "__matmul__", "__rmatmul__", "bmm", "baddbmm", "einsum"}
+"""Functions that make scores of queries and keys."""
 
 
 class SinkColumns:
@@ -26,6 +30,8 @@ class SinkColumns:
     def __init__(self, module: nn.Module) -> None:
         self.textless = {id(buffer): buffer for buffer in module.buffers()}
         """What is made of no text, by its id."""
+        self.products = WeakTensorKeyDictionary()
+        """What is made of a product of two tensors of the text."""
         self.ends: dict[int, tuple[Tensor, int, int]] = {}
         """Scores with sinks by their id, and how many are in front and behind."""
 
@@ -41,6 +47,10 @@ class SinkColumns:
             self.textless |= {id(made): made for made in tensors_in([result])}
         elif args and (result is args[0] or name == "__setitem__"):  # written over
             self.textless.pop(id(args[0]), None)
+        read = [tensor for tensor in tensors_in(args, kwargs) if not self.is_textless(tensor)]
+        if (name in PRODUCTS and len(read) > 1) or any(tensor in self.products for tensor in read):
+            for made in tensors_in([result]):
+                self.products[made] = True
         if isinstance(result, Tensor) and result.ndim == 4:
             front, back = self.ends_of(func, args, kwargs, result)
             if front or back:
@@ -58,6 +68,8 @@ class SinkColumns:
         if func in JOINS and arguments.get("dim", arguments.get("axis", 0)) in (-1, 3):
             parts = list(arguments["tensors"])
             keys = [number for number, part in enumerate(parts) if not self.is_textless(part)]
+            products = [number for number in keys if parts[number] in self.products]
+            keys = products or keys
             if not keys:
                 return 0, 0
             first, last = keys[0], keys[-1]

@@ -36,7 +36,7 @@ class ModelState:
                 if name in APART:
                     continue
                 if hasattr(value, "to_dict"):
-                    configs[id(value)] = vars(value)
+                    configs[id(value)] = settings_of(value)
                 else:
                     parts += contents_of(value)
         return cls(parts, list(configs.values()))
@@ -52,6 +52,16 @@ class ModelState:
             and all(map(is_same_entry, self.parts, other.parts))
             and self.configs == other.configs
         )
+
+
+def settings_of(value: Any) -> Any:
+    """The attributes of a configuration and of those in it. The configurations themselves cannot always be
+    compared: those of Gemma 4 raise where their layers differ."""
+    if hasattr(value, "to_dict"):
+        return {name: settings_of(own) for name, own in vars(value).items()}
+    if isinstance(value, dict):
+        return {name: settings_of(own) for name, own in value.items()}
+    return [settings_of(own) for own in value] if isinstance(value, list | tuple) else value
 
 
 def contents_of(value: object) -> Iterator[object]:

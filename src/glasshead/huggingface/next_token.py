@@ -25,8 +25,9 @@ from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.task_model import PairsNeeded, TaskModel, as_asked
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
-WRITERS = ("ForCausalLM", "LMHeadModel")
-"""How Transformers calls the classes of models that write from left to right."""
+WRITERS = ("ForCausalLM", "LMHeadModel", "ModelWithLMHead", "GenerationDecoder")
+"""How Transformers calls the classes of models that write from left to right (the last two: Reformer and
+BertGeneration)."""
 SEES = "ForConditionalGeneration"
 """How it calls those that write from left to right behind images or sounds and text, if they are no
 encoder–decoders."""

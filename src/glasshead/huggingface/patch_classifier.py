@@ -11,10 +11,15 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
 from glasshead.huggingface.half_weights import arithmetic_of
+from glasshead.huggingface.random_twin import new_like
 from glasshead.huggingface.task_model import TaskModel
 
 IMAGE_CLASSIFIERS = "ForImageClassification"
 """How Transformers calls the classes of models that classify images."""
+
+
+class NoPatchesError(InputError):
+    """No token of a model is a patch of an image."""
 
 
 PatchMaker: TypeAlias = Any
@@ -56,27 +61,64 @@ class PatchLookup(nn.Module):
         return height // int(steps[0]), width // int(steps[1])
 
 
+class PixelVectors(nn.Module):
+    """The pixels of each rectangle of an image [b, rectangles, c · h · w], row by row."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__()
+        self.rows, self.columns = rows, columns
+
+    def forward(self, pixel_values: Float[Tensor, "b c h w"]) -> Float[Tensor, "b patches d"]:
+        parts = pixel_values.unflatten(3, (self.columns, -1)).unflatten(2, (self.rows, -1))
+        return parts.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+
+
+class PixelLookup(nn.Module):
+    """Stands before a model whose tokens are no patches, and hands on the image, cut and put together."""
+
+    hides_attention = True
+    """No weight of the model belongs to one of these rectangles."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__()
+        self.vectors = PixelVectors(rows, columns)
+
+    def forward(self, pixel_values: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        channels, height, width = pixel_values.shape[1:]
+        rows, columns = self.vectors.rows, self.vectors.columns
+        parts = self.vectors(pixel_values).unflatten(1, (rows, columns))
+        parts = parts.unflatten(3, (channels, height // rows, width // columns))
+        return parts.permute(0, 3, 1, 4, 2, 5).flatten(4).flatten(2, 3)
+
+    def grid(self, height: int, width: int) -> tuple[int, int]:
+        """Rows and columns of rectangles."""
+        return self.vectors.rows, self.vectors.columns
+
+
 class PatchClassifier(TaskModel):
     """The logits of a model that classifies images, called with pixels and how many tokens it makes of them.
 
     ``reads_patches`` says whether its classifier reads vectors of patches, also beside that of a class token.
 
-    The patches of the model are looked up by `PatchVectors`: give a copy.
+    The patches of the model are looked up by `PatchVectors`: give a copy. Where ``cuts`` says into how many
+    rows and columns an image is cut, `PixelVectors` are looked up, and no attention is read.
 
     Raises:
-        InputError: if the model does not read an image by patches that do not overlap.
+        NoPatchesError: if the model does not read an image by patches that do not overlap.
     """
 
     main_input_name = "pixel_values"
 
-    def __init__(self, model: PreTrainedModel, reads_patches: bool = False) -> None:
+    def __init__(
+        self, model: PreTrainedModel, reads_patches: bool = False, cuts: tuple[int, int] | None = None
+    ) -> None:
         super().__init__(model)
-        self.reads_patches = reads_patches
-        self.lookup = replace_convolution(model)
+        self.reads_patches, self.cuts = reads_patches, cuts
+        self.lookup = replace_convolution(model) if cuts is None else PixelLookup(*cuts)
 
     def rebuild(self, config: PreTrainedConfig) -> PatchClassifier:
         """A model of another configuration, with new weights, read in the same way."""
-        return PatchClassifier(type(self.model)(config), self.reads_patches)
+        return type(self)(new_like(self.model, config), self.reads_patches, self.cuts)
 
     def get_input_embeddings(self) -> nn.Module:
         return self.lookup.vectors
@@ -88,15 +130,25 @@ class PatchClassifier(TaskModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """Logits [b, K]; all images have one size, so no token is padding and the mask is left out."""
-        output = self.model(pixel_values=pixel_values.to(arithmetic_of(self)), **kwargs)
-        return SequenceClassifierOutput(logits=output.logits)
+        pixel_values = pixel_values.to(arithmetic_of(self))
+        if isinstance(self.lookup, PixelLookup):
+            pixel_values = self.lookup(pixel_values)
+        output = self.model(pixel_values=pixel_values, **kwargs)
+        return SequenceClassifierOutput(logits=logits_in(output))
+
+
+def logits_in(output: Any) -> Tensor:
+    """The numbers of the classes; some models call them otherwise, and give nothing else."""
+    logits = getattr(output, "logits", None)
+    found: Tensor = output[0] if logits is None else logits
+    return found
 
 
 def replace_convolution(model: PreTrainedModel) -> PatchLookup:
     """Put a `PatchLookup` where the model makes patches of an image.
 
     Raises:
-        InputError: if it does not, or patches overlap.
+        NoPatchesError: if it does not, or patches overlap.
     """
     for name, module in model.named_modules():
         if isinstance(module, PatchLookup):
@@ -109,10 +161,7 @@ def replace_convolution(model: PreTrainedModel) -> PatchLookup:
             parent, _, child = name.rpartition(".")
             setattr(model.get_submodule(parent), child, lookup)
             return lookup
-    raise InputError(
-        f"{type(model).__name__} does not read an image by patches that do not overlap: give a ViT, DeiT, "
-        "BEiT, DINOv2 or CLIP that classifies images"
-    )
+    raise NoPatchesError(f"{type(model).__name__} does not read an image by patches that do not overlap")
 
 
 def overlap(convolution: nn.Conv2d) -> bool:

@@ -60,6 +60,7 @@ def blocking_diagnostics(model: nn.Module, spec: Spec) -> Iterator[Diagnostic]:
         return
     yield from diagnose_undispatched(model)
     yield from diagnose_unsupported_args(modules)
+    yield from diagnose_own_masks(modules)
     yield from diagnose_cross_attention(model, modules, spec)
     yield from diagnose_missing_head_count(modules, spec)
 
@@ -129,6 +130,22 @@ def diagnose_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnos
                     name,
                 )
                 break
+
+
+def diagnose_own_masks(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
+    """Modules that choose the keys of each query by writing the least number into their mask, which is none
+    that ours can hold."""
+    for name, module in modules.items():
+        if "finfo" in inspect.unwrap(type(module).forward).__code__.co_names:
+            yield Diagnostic(
+                "own mask",
+                Severity.stop,
+                f"{type(module).__name__} picks the keys of each query (its own mask), which no mechanism "
+                "honours",
+                "choose another model",
+                name,
+            )
+            return
 
 
 def first_setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:

@@ -11,12 +11,10 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedConfig
 
-from glasshead.errors import InputError, one_line
+from glasshead.errors import InputError, brief
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.module_classifier import ModuleClassifier, arguments_of, inner_model
 
-MOST_REASON = 120
-"""Letters of what a module says where it fails."""
 SHORT_TEXTS = [[2, 1, 2, 2], [1, 2, 2, 2]]
 """Ids of two texts that are no positions, wherever these begin and whatever id pads."""
 SUM_TOLERANCE = 1e-4
@@ -69,7 +67,7 @@ def copy_module(module: nn.Module) -> nn.Module:
         own = isolated_copy(module)
     except Exception as error:  # what a module holds may be anything
         raise InputError(
-            f"{type(module).__name__} cannot be copied ({one_line(error)[:MOST_REASON]}): keep what cannot "
+            f"{type(module).__name__} cannot be copied ({brief(error)}): keep what cannot "
             "be copied outside the module"
         ) from error
     for part in own.modules():
@@ -92,7 +90,7 @@ def try_module(classifier: ModuleClassifier) -> tuple[Tensor, list[str]]:
         except Exception as error:  # a module of one's own breaks in every way there is
             raise InputError(
                 f"{type(classifier.module).__name__} fails on two texts of four tokens "
-                f"({one_line(error)[:MOST_REASON]}): check that it runs without Glasshead"
+                f"({brief(error)}): check that it runs without Glasshead"
             ) from error
     return output.logits, list(tables.values())
 

@@ -13,7 +13,7 @@ from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
-from glasshead.huggingface.structure import attention_modules, find_built_in_attention
+from glasshead.huggingface.structure import attention_modules, every_attention, find_built_in_attention
 from glasshead.huggingface.task_model import class_name
 
 
@@ -25,16 +25,22 @@ def shows_attention(model: nn.Module) -> bool:
 
 def lacks_attention(model: nn.Module) -> bool:
     """Whether no part of a model is attention that is, or could be made, readable."""
+    if any(getattr(module, "hides_attention", False) for module in model.modules()):
+        return True
     return not any(attention_modules(model)) and not shows_attention(model)
 
 
 def no_attention(model: PreTrainedModel) -> str:
     """What to do with a model that has none."""
-    erasure = "delete" if model.main_input_name != "pixel_values" else "neutral-colour"
-    return (
-        f"{class_name(model)} has no attention that can be read: explain or rank it with methods that need "
-        f"none, such as 'gradient' and 'erasure-{erasure}'"
-    )
+    reads_images = model.main_input_name == "pixel_values"
+    erasure = "neutral-colour" if reads_images else "delete"
+    instead = f"explain or rank it with methods that need none, such as 'gradient' and 'erasure-{erasure}'"
+    if reads_images and any(True for _ in every_attention(model)):
+        return (
+            f"the attention of {class_name(model)} is not between the patches of a whole image (windows, "
+            f"merged or overlapping patches), so no weight belongs to a patch: {instead}"
+        )
+    return f"{class_name(model)} has no attention that can be read: {instead}"
 
 
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:

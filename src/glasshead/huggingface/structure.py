@@ -144,7 +144,8 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
 def positions_of(model: PreTrainedModel) -> int | None:
     """How long a text may be; None where there is no limit."""
     learned = position_limit(model)
-    return getattr(model.config, "max_position_embeddings", None) if learned is None else learned
+    longest = getattr(model.config, "max_position_embeddings", None) if learned is None else learned
+    return None if longest is None or longest < 0 else longest  # XLNet has −1
 
 
 def config_to_save(model: PreTrainedModel) -> PreTrainedConfig:

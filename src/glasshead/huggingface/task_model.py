@@ -26,6 +26,7 @@ At = int | str | None
 """A place in a text: the number of a word, counted from 0, or the word itself."""
 
 
+PREDICTED = "the predicted one"
 PairsNeeded = Literal["none", "possible", "needed"]
 
 
@@ -73,17 +74,25 @@ class TaskModel(PreTrainedModel):
     """Whether it is asked about words of a text."""
     pairs: PairsNeeded = "possible"
     """Whether it reads a second text."""
+    second_text = "Second text"
+    """What that is called where it is typed."""
     reads_others = False
     """Whether it reads other texts, or pairs, than those that it is asked about."""
     decodes_answer = False
     """Whether its decoder reads an answer of its own, not the text that the encoder reads."""
-    reads_twice = False
-    """Whether it reads every text in two passes."""
+    explains_predicted = False
+    """Whether the predicted class is explained where none is named, also of two."""
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(self, model: PreTrainedModel, config: PreTrainedConfig | None = None) -> None:
         super().__init__(model.config if config is None else config)
         self.model = model
+
+    @property
+    def reads_twice(self) -> str:
+        """What to do where one attention is asked for, of a model that reads every text in two passes; else
+        empty."""
+        return ""
 
     @abstractmethod
     def rebuild(self, config: PreTrainedConfig) -> TaskModel:
@@ -138,9 +147,14 @@ class TaskModel(PreTrainedModel):
         return "probability"
 
     @property
+    def rated(self) -> str:
+        """What the number is called, of a model that predicts one."""
+        return "rating"
+
+    @property
     def usual(self) -> str:
         """The class that is explained where none is named, in words."""
-        return usual_of(self.target_names)
+        return PREDICTED if self.explains_predicted else usual_of(self.target_names)
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """The inputs of a split, with the questions that its rows ask."""
@@ -202,6 +216,11 @@ def question_in_words(model: PreTrainedModel, encoded: Encoded, row: int, text: 
     return model.question_in_words(encoded, row, text) if isinstance(model, TaskModel) else None
 
 
+def rated_name(model: PreTrainedModel) -> str:
+    """What the number is called that a model predicts."""
+    return model.rated if isinstance(model, TaskModel) else "rating"
+
+
 def usual_class(model: PreTrainedModel) -> str:
     """The class that is explained where none is named, in words."""
     return model.usual if isinstance(model, TaskModel) else usual_of(class_names(model))
@@ -209,7 +228,7 @@ def usual_class(model: PreTrainedModel) -> str:
 
 def usual_of(names: Sequence[str]) -> str:
     """Class 1 of two, else the predicted one."""
-    return names[1] if len(names) == 2 else "the predicted one"
+    return names[1] if len(names) == 2 else PREDICTED
 
 
 def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[str]:

@@ -6,21 +6,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 
 @contextmanager
 def vocabulary_at(model: PreTrainedModel, chosen: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """The map onto the vocabulary reads ``chosen(hidden)`` alone in the block, of hidden states [b, n, d]."""
+    """The map onto the vocabulary reads ``chosen(hidden)`` alone in the block, of hidden states [b, n, d].
+
+    MobileBERT multiplies by the weights of its map and never calls it: of its logits the chosen are kept.
+    ProphetNet maps the states of several next tokens at once, [b, tokens, n, d].
+    """
+    was_called = False
 
     def keep(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (chosen(args[0]), *args[1:])
+        nonlocal was_called
+        was_called = True
+        hidden: Tensor = args[0]
+        if hidden.ndim == 4:
+            return (torch.stack([chosen(states) for states in hidden.unbind(1)], dim=1), *args[1:])
+        return (chosen(hidden), *args[1:])
+
+    def keep_logits(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        if not was_called:
+            output.logits = chosen(output.logits)
 
     head = model.get_output_embeddings()
     assert head is not None  # what is opened as a language model has one
-    handle = head.register_forward_pre_hook(keep)
+    handles = [head.register_forward_pre_hook(keep), model.register_forward_hook(keep_logits)]
     try:
         yield
     finally:
-        handle.remove()
+        for handle in handles:
+            handle.remove()

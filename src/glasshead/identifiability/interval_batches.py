@@ -313,5 +313,17 @@ def fingerprints(model: PreTrainedModel, encoded: Encoded) -> dict[str, str]:
             texts.update(inputs[name].numpy().tobytes())
     for name, value in model.state_dict().items():
         weights.update(name.encode())
-        weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        for part in plain_parts(value):
+            weights.update(part)
     return {"texts": texts.hexdigest(), "weights": weights.hexdigest()}
+
+
+def plain_parts(value: Any) -> Iterator[Any]:
+    """The bytes of an entry of a state: of packed weights, those of each tensor that they consist of."""
+    if hasattr(value, "__tensor_flatten__"):
+        for name in value.__tensor_flatten__()[0]:
+            yield from plain_parts(getattr(value, name))
+    elif isinstance(value, torch.Tensor):
+        yield value.detach().cpu().reshape(-1).contiguous().view(torch.uint8).numpy().data
+    else:
+        yield repr(value).encode()

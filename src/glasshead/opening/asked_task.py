@@ -14,11 +14,13 @@ from glasshead.huggingface import (
     isolated_copy,
 )
 from glasshead.models import REGRESSION, TextClassifier, is_regression
+from glasshead.opening.fit_tokenizer import with_padding_noted
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
 from glasshead.tasks import (
     CLASSIFICATION,
     LABELS,
+    POOLINGS,
     SINGLE_LABEL,
     TASKS,
     ZERO_SHOT,
@@ -26,6 +28,8 @@ from glasshead.tasks import (
     LabelClassifier,
     OutputModel,
     RatingModel,
+    SimilarityModel,
+    ask_similarity,
     predicts_labels,
     predicts_ratings,
     questions_to,
@@ -33,6 +37,9 @@ from glasshead.tasks import (
     task_of,
 )
 from glasshead.trace import Subject
+
+NAMES = (*TASKS, ZERO_SHOT, *POOLINGS)
+"""What a model can be asked, where its configuration does not say."""
 
 
 def ask_otherwise(subject: Subject, task: str | None) -> Subject:
@@ -45,16 +52,25 @@ def ask_otherwise(subject: Subject, task: str | None) -> Subject:
         chooses = isolated_copy(model).model
         vars(chooses.config)["problem_type"] = SINGLE_LABEL
         return replace(subject, model=chooses)
+    if task is not None and task in POOLINGS and not isinstance(model, SimilarityModel):
+        asked_model = ask_similarity(isolated_copy(model), subject.tokenizer, task)
+        return with_padding_noted(replace(subject, model=asked_model))
     asked = task_named(task)
     if asked is not None and not isinstance(model, TaskModel | TextClassifier):
         return replace(subject, model=asked.wrap(isolated_copy(model), subject.tokenizer))
     return subject
 
 
+def check_name_of_task(task: str | None) -> None:
+    """Raise InputError unless there is such a task."""
+    if task not in (None, *NAMES):
+        kinds = [name for name in NAMES if name.startswith(f"{task}-")]
+        meant = f"choose from: {', '.join(kinds)}" if kinds else did_you_mean(str(task), NAMES)
+        raise InputError(f"unknown task {task!r}: {meant}")
+
+
 def check_task(subject: Subject, task: str | None) -> None:
     """Raise InputError unless the model can be asked that."""
-    if task not in (None, *TASKS, ZERO_SHOT):
-        raise InputError(f"unknown task {task!r}: {did_you_mean(str(task), [*TASKS, ZERO_SHOT])}")
     if task == ZERO_SHOT and not isinstance(subject.model, EntailmentModel):
         raise InputError(
             f"{subject.name} does not say whether a text entails another: leave {spell('task')} out"

@@ -5,10 +5,15 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import encode
-from glasshead.errors import InputError, one_line
+from glasshead.errors import InputError, brief
 from glasshead.huggingface import HALVES, class_name, isolated_copy
-from glasshead.tasks import task_of
+from glasshead.tasks import SimilarityModel, task_of
 from glasshead.trace import forward, logits_of
+
+
+class CopyError(InputError):
+    """What is read computes otherwise than the model, or cannot."""
+
 
 COPY_TOLERANCE = 1e-3
 """How far logits may move, relative to the largest, when a text is padded or softmax is eager."""
@@ -19,8 +24,6 @@ SAMPLE_TEXTS = ("a", "a longer text than the first, so that one of them is padde
 
 MOST_WORDS = 16
 """Words of the longest text that is tried where a model cannot read a shorter one."""
-MOST_REASON = 120
-"""Letters of what it says then."""
 
 
 def tolerance_for(dtype: torch.dtype) -> float:
@@ -28,30 +31,48 @@ def tolerance_for(dtype: torch.dtype) -> float:
     return HALF_TOLERANCE if dtype in HALVES else COPY_TOLERANCE
 
 
-def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise InputError if the copy predicts otherwise than the model."""
-    kind = class_name(model)
+def check_copy(
+    model: PreTrainedModel,
+    read: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    tolerance: float | None = None,
+) -> float:
+    """How far the logits of the copy are from those of the model, at most.
+
+    Raises:
+        CopyError: if by more than a tolerance (left out: that of its precision).
+    """
+    kind, gap = class_name(model), 0.0
     for text, original in short_texts(isolated_copy(model), tokenizer):
         with torch.no_grad():
             alone = numbers_of(read, sample(read, tokenizer, text))[0]
         if alone.ndim != 1 and task_of(model) is None:
             raise InputError(f"{kind} gives no number for each class of a text")
-        if not all(bool(logits.isfinite().all()) for logits in (alone, original)):
-            raise InputError(
-                f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first"
-            )
-        if not are_close(alone, original, tolerance_for(model.dtype)):
-            raise InputError(
+        check_finite(kind, alone, original)
+        if not are_close(alone, original, tolerance or tolerance_for(model.dtype)):
+            raise CopyError(
                 f"{kind} predicts otherwise when its attention is computed step by step, as it has to be to "
                 "be read"
             )
+        gap = max(gap, float((alone - original).abs().max()))
+    return gap
+
+
+def check_finite(kind: str, *logits: Tensor) -> None:
+    """Raise CopyError if a model predicts what is no number."""
+    if not all(bool(own.isfinite().all()) for own in logits):
+        raise CopyError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
 
 
 @torch.no_grad()
 def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether padding changes what a model predicts of a short text."""
-    for text, alone in short_texts(model, tokenizer):
-        inputs = sample(model, tokenizer, text, SAMPLE_TEXTS[1])
+    """Whether padding changes what a model predicts of a short text, or of one that fills several of the
+    parts in which some read texts (Reformer)."""
+    longer = SAMPLE_TEXTS[1]
+    own = numbers_of(model, sample(model, tokenizer, longer))[0].float()
+    beside_longer = [(text, alone, longer) for text, alone in short_texts(model, tokenizer)]
+    for text, alone, other in [*beside_longer, (longer, own, f"{longer} {longer}")]:
+        inputs = sample(model, tokenizer, text, other)
         beside = numbers_of(model, inputs)[0].float()
         if not are_close(beside[: len(alone)], alone, COPY_TOLERANCE):
             return True
@@ -66,7 +87,9 @@ def sample(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *texts: s
 
 
 def numbers_of(model: PreTrainedModel, inputs: dict[str, Tensor]) -> Tensor:
-    """All that a model predicts: the logits, or what its task reads."""
+    """All that a model predicts: the logits, the vectors of texts, or what its task reads."""
+    if isinstance(model, SimilarityModel):
+        return model.embed(**inputs)[1]
     task = task_of(model)
     if task is None:
         return logits_of(model, inputs)
@@ -93,15 +116,15 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> l
         text = " ".join([SAMPLE_TEXTS[0]] * words)
         try:
             pairs.append((text, numbers_of(model, sample(model, tokenizer, text))[0].float()))
-        except (RuntimeError, IndexError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
+        except (InputError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:  # whatever somebody's model raises
             failure = error
             continue
         if words == 1 or len(pairs) > 1:
             return pairs
-    reason = one_line(failure)[:MOST_REASON]
-    raise InputError(
+    reason = brief(failure)
+    raise CopyError(
         f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it runs "
-        "without Glasshead"
+        "without Glasshead, on the tokens of this tokenizer alone"
     ) from failure

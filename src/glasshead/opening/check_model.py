@@ -1,6 +1,5 @@
 """Which models cannot be read, and why."""
 
-import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
@@ -13,7 +12,7 @@ from glasshead.huggingface import (
 )
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
-from glasshead.tasks import task_of
+from glasshead.tasks import compares_captions, task_of
 
 
 class NoClassError(InputError):
@@ -23,16 +22,16 @@ class NoClassError(InputError):
 def check_model(model: PreTrainedModel, classifies: bool) -> None:
     """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
     kind = type(model).__name__
-    if is_quantised(model):
-        raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):
         raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
     if IMAGE_CLASSIFIERS in kind or isinstance(model, PatchClassifier):
         return
+    if classifies and compares_captions(config_to_save(model)):
+        return
     if model.main_input_name not in ("input_ids", "decoder_input_ids"):
         raise InputError(
-            f"{kind} reads {model.main_input_name}, and neither classifies texts nor images: give a "
-            "model that does"
+            f"{kind} reads {model.main_input_name}, and no ids of tokens (input_ids): give a model of texts "
+            "or a classifier of images"
         )
     if not classifies:
         return
@@ -44,21 +43,6 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
 def is_made_of(model: PreTrainedModel, head: str) -> bool:
     """Whether its class, or one that it is made of, is called so by Transformers."""
     return any(kind.__name__.endswith(head) for kind in type(model).__mro__)
-
-
-def is_quantised(model: PreTrainedModel) -> bool:
-    """Whether weights are held otherwise than as plain numbers: by Transformers, torchao, or torch itself."""
-    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
-        return True
-    plain = all(is_plain_tensor(parameter) for parameter in model.parameters())
-    # Dynamic quantisation by torch leaves no parameter, but a function where the weight was.
-    return not plain or any(callable(getattr(module, "weight", None)) for module in model.modules())
-
-
-def is_plain_tensor(parameter: torch.nn.Parameter) -> bool:
-    """Whether a weight is held as what its device makes of numbers: no tensor of a class of its own."""
-    numbers = parameter.is_floating_point() or parameter.is_complex()
-    return numbers and type(parameter.data) is type(torch.empty(0, device=parameter.device))
 
 
 def has_own_classifier(config: PreTrainedConfig) -> bool:
@@ -76,6 +60,7 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
             f"at its attention with {spell('audits', ['identifiability'])}"
         )
     raise NoClassError(
-        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "
-        f"look at its attention with {spell('glasshead.heads')} or {spell('audits', ['identifiability'])}"
+        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), ask "
+        f"how similar two texts are ({spell('task', 'similarity-mean')}), or look at its attention with "
+        f"{spell('glasshead.heads')} or {spell('audits', ['identifiability'])}"
     )

@@ -40,14 +40,14 @@ def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTok
     """Raise InputError if the tokenizer has ids that the model has no vector for."""
     try:
         embeddings: Any = model.get_input_embeddings()
-    except NotImplementedError:
+        words = getattr(embeddings, "num_embeddings", None)
+        if words is None:
+            words = embeddings.get_parameter("weight").shape[0]
+    except (NotImplementedError, AttributeError):
         raise InputError(
             f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
             "for each token of a text"
         ) from None
-    words = getattr(embeddings, "num_embeddings", None)
-    if words is None:
-        words = embeddings.get_parameter("weight").shape[0]
     highest = max(tokenizer.get_vocab().values(), default=-1)
     if len(tokenizer) > words:
         raise InputError(

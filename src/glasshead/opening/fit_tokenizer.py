@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 from transformers import (
     PreTrainedModel,
@@ -16,6 +17,7 @@ from glasshead.huggingface import (
 )
 from glasshead.models import TextClassifier
 from glasshead.opening.check_copy import reads_padding
+from glasshead.trace import Subject
 
 
 def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
@@ -24,6 +26,14 @@ def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
         return ()
     keep_lengths_apart(tokenizer)
     return ("padding changes what this model predicts: a batch holds texts of one length",)
+
+
+def with_padding_noted(subject: Subject) -> Subject:
+    """A subject whose tokenizer keeps lengths apart, with a note of it, if its model reads padding."""
+    tokenizer = copy.deepcopy(subject.tokenizer)
+    if not (notes := note_padding(subject.model, tokenizer)):
+        return subject
+    return replace(subject, tokenizer=tokenizer, notes=tuple(dict.fromkeys((*subject.notes, *notes))))
 
 
 def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from glasshead.data import image_size
 from glasshead.errors import InputError, one_line
-from glasshead.huggingface import HALVES, isolated_copy
+from glasshead.huggingface import HALVES, has_packed_weights, isolated_copy
 from glasshead.opening.check_copy import are_close, tolerance_for
 from glasshead.opening.check_model import check_model
 from glasshead.opening.precision import dtype_name
@@ -44,6 +44,9 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
     if inner is None:
         raise InputError(f"{type(model).__name__} has no transformers model inside: give one of such a model")
     check_model(inner, classifies=False)
+    if has_packed_weights(inner):  # a sum with packed weights would be rounded: adapters stay beside them
+        names = active_adapters(inner)
+        return isolated_copy(inner), (f"adapters (PEFT) beside quantised weights: {', '.join(names)}",)
     # In half precision the sum of a weight and what an adapter adds would be rounded.
     halved = inner.dtype in HALVES
     merged = isolated_copy(inner, torch.float32 if halved else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from inspect import signature, unwrap
 
 import numpy as np
 import torch
@@ -11,11 +12,23 @@ from transformers import PreTrainedModel
 from transformers.image_processing_base import ImageProcessingMixin
 
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
-from glasshead.errors import InputError
-from glasshead.huggingface import PatchClassifier, isolated_copy, lacks_attention
-from glasshead.opening.check_copy import tolerance_for
+from glasshead.errors import InputError, brief
+from glasshead.huggingface import (
+    NoPatchesError,
+    PatchClassifier,
+    class_name,
+    class_names,
+    isolated_copy,
+    keep_halves,
+    kept_arithmetic,
+    lacks_attention,
+    logits_in,
+)
+from glasshead.opening.check_copy import CopyError, are_close, check_finite, tolerance_for
 from glasshead.trace import AttentionSelector, eval_mode, find_read_attention, record
 
+MOST_CUTS = 14
+"""Rows, and columns, of patches where the model has none of its own."""
 MOST_SPECIAL = 32
 """Tokens beside the patches; more of them are no class token and registers."""
 GREY = 128
@@ -56,11 +69,49 @@ def open_image_classifier(
             f"{type(model).__name__} reads images, and {type(processor).__name__} is no image processor: "
             "give that of the model"
         )
-    classifier = PatchClassifier(read).eval()
-    reader = reader_for(classifier, processor)
+    if "pixel_values" not in signature(unwrap(type(model).forward)).parameters:
+        raise InputError(
+            f"{class_name(model)} reads an image otherwise than as pixels, and so has no patches"
+        )
+    try:
+        classifier = PatchClassifier(read).eval()
+        reader = reader_for(classifier, processor)
+        if lacks_attention(classifier) and max(reader.grid.rows, reader.grid.columns) > MOST_CUTS:
+            raise NoPatchesError(f"{class_name(model)} has small patches, which no attention is about")
+    except NoPatchesError:
+        size = image_size(processor)
+        classifier = PatchClassifier(as_it_is(model, read), cuts=cuts_of(*size)).eval()
+        reader = reader_for(classifier, processor)
     classifier.reads_patches = reads_patches(classifier, reader)
     check_image_copy(model, classifier, reader)
     return classifier, reader
+
+
+def as_it_is(model: PreTrainedModel, read: PreTrainedModel) -> PreTrainedModel:
+    """A copy that computes in the precision of ``read``, with the attention of the model itself."""
+    kept = kept_arithmetic(read)
+    copied = isolated_copy(model, read.dtype if kept is None else None)
+    if kept is not None:
+        keep_halves(copied, kept)
+    return copied
+
+
+def cuts_of(height: int, width: int) -> tuple[int, int]:
+    """Into how many rows and columns an image is cut for a model whose tokens are no patches: as many as
+    divide it, and no more than a ViT has.
+
+    Raises:
+        InputError: if nothing divides a side.
+    """
+    rows, columns = (
+        max(count for count in range(1, MOST_CUTS + 1) if side % count == 0) for side in (height, width)
+    )
+    if min(rows, columns) < 2:
+        raise InputError(
+            f"an image of {width} × {height} pixels cannot be cut into equal patches: set another size in "
+            "the image processor"
+        )
+    return rows, columns
 
 
 def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid:
@@ -70,7 +121,7 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
     Raises:
         InputError: if its layers read something else than all patches at once, behind a few special tokens.
     """
-    kind = type(classifier.model).__name__
+    kind = class_name(classifier)
     rows, columns = classifier.lookup.grid(height, width)
     without = lacks_attention(classifier)
     try:
@@ -81,11 +132,11 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
         ):
             classifier(torch.zeros(1, 3, height, width, device=classifier.device))
     except InputError as error:  # attention over anything but all patches, as in windows
-        raise InputError(no_patches(kind)) from error
+        raise NoPatchesError(no_patches(kind)) from error
     except (ValueError, RuntimeError) as error:
-        raise InputError(
-            f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: give "
-            "the image processor of this model"
+        raise CopyError(
+            f"{kind} fails on the pixels of an image of {width} × {height}, without anything else "
+            f"({brief(error)})"
         ) from error
     if trace is None:
         return PatchGrid(rows, columns, height, width, special=0)
@@ -96,7 +147,7 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
         or any(q != k or batch != 1 for batch, q, k in shapes)
         or not 0 <= special <= MOST_SPECIAL
     ):
-        raise InputError(no_patches(kind))
+        raise NoPatchesError(no_patches(kind))
     return PatchGrid(rows, columns, height, width, special)
 
 
@@ -104,7 +155,7 @@ def no_patches(kind: str) -> str:
     """Why a model cannot be read by its patches."""
     return (
         f"the layers of {kind} do not read all patches of an image at once (windows, merged or dropped "
-        "patches), so no token of it is a patch: give a ViT, DeiT, BEiT, DINOv2 or CLIP"
+        "patches), so no token of it is a patch"
     )
 
 
@@ -131,13 +182,16 @@ def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader
     with torch.no_grad():
         logits = classifier(**inputs).logits[0]
         original = isolated_copy(model)
-        expected = original(pixel_values=inputs["pixel_values"].to(original.dtype)).logits[0].float()
+        expected = logits_in(original(pixel_values=inputs["pixel_values"].to(original.dtype)))[0].float()
+    if len(names := class_names(classifier)) != len(logits):
+        raise InputError(
+            f"{kind} gives {len(logits)} numbers and has names for {len(names)} classes: name as many in its "
+            "configuration (id2label)"
+        )
     if logits.ndim != 1 or len(logits) < 2:
         raise InputError(f"{kind} gives no number for each of several classes of an image")
-    if not bool(logits.isfinite().all() and expected.isfinite().all()):
-        raise InputError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
-    allowed = tolerance_for(model.dtype) * float(expected.abs().max().clamp(min=1.0))
-    if float((logits.float() - expected).abs().max()) > allowed:
-        raise InputError(
+    check_finite(kind, logits, expected)
+    if not are_close(logits.float(), expected, tolerance_for(model.dtype)):
+        raise CopyError(
             f"{kind} predicts otherwise when its attention is computed step by step, as it has to be"
         )

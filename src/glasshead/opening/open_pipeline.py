@@ -18,6 +18,7 @@ from transformers import (
     PreTrainedModel,
     TextClassificationPipeline,
     TextGenerationPipeline,
+    ZeroShotImageClassificationPipeline,
 )
 
 from glasshead.data import as_picture, encode
@@ -25,8 +26,19 @@ from glasshead.errors import InputError
 from glasshead.huggingface import TaskModel, position_limit
 from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
+from glasshead.opening.open_captions import parts_of_captions
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, OutputModel, Task, predicts_labels, predicts_ratings, task_of_pipeline
+from glasshead.tasks import (
+    LABELS,
+    TRIED,
+    CaptionModel,
+    LabelClassifier,
+    OutputModel,
+    Task,
+    predicts_labels,
+    predicts_ratings,
+    task_of_pipeline,
+)
 from glasshead.trace import Subject, eval_mode, logits_of
 
 NO_LIMIT = 10**30
@@ -60,7 +72,8 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"{spell('tokenizer')}"
         )
     asks = task_of_pipeline(pipeline)
-    if asks is None and not isinstance(pipeline, TextClassificationPipeline | ImageClassificationPipeline):
+    known = TextClassificationPipeline | ImageClassificationPipeline | ZeroShotImageClassificationPipeline
+    if asks is None and not isinstance(pipeline, known):
         raise InputError(
             f"a pipeline for {pipeline.task!r} classifies neither texts nor words: give one for "
             "'text-classification', 'token-classification' or 'image-classification'"
@@ -68,6 +81,8 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     for name, value in pipeline_settings(pipeline).items():
         if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS) and (name, value) != SINGLE:
             refuse(name, value)
+    if isinstance(pipeline, ZeroShotImageClassificationPipeline):
+        return parts_of_captions(pipeline)
     if asks is not None:
         return pipeline.model, pipeline.tokenizer
     check_function(pipeline)
@@ -117,6 +132,8 @@ def function_of(pipeline: Pipeline) -> str:
 
 def task_asked(pipeline: Pipeline) -> str | None:
     """What is asked of the model of a pipeline; None: what its class says."""
+    if isinstance(pipeline, ZeroShotImageClassificationPipeline):
+        return None
     if (task := task_of_pipeline(pipeline)) is not None:
         return task.asked
     tasks = {"sigmoid": LABELS, "none": REGRESSION, "softmax": "classification"}
@@ -156,6 +173,9 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     Raises:
         InputError: if it predicts otherwise than the pipeline, by some setting or code of its own.
     """
+    if isinstance(pipeline, ZeroShotImageClassificationPipeline):
+        check_captions_printed(pipeline, subject)
+        return subject
     if isinstance(pipeline, ImageClassificationPipeline):
         noise = np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8)
         inputs: list[Any] = [Image.fromarray(noise)]
@@ -190,6 +210,32 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     return subject
 
 
+def check_captions_printed(pipeline: Pipeline, subject: Subject) -> None:
+    """Raise InputError unless captions get here what the pipeline prints of them."""
+    assert isinstance(subject.model, CaptionModel)
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8))
+    with eval_mode(pipeline.model):
+        printed = {row["label"]: row["score"] for row in pipeline(noise, candidate_labels=[*TRIED])}
+    classifier = subject.model.about(subject.tokenizer, TRIED)
+    each = isinstance(classifier, LabelClassifier)
+    with torch.no_grad():
+        inputs = subject.tokenizer.encode([as_picture(noise)]).inputs(device=classifier.device)
+        logits = (classifier.model if each else classifier)(**inputs).logits[0]
+    own = FUNCTIONS["sigmoid" if each else "softmax"](logits).cpu()
+    if float((torch.tensor([printed[name] for name in TRIED]) - own).abs().max()) > tolerance_for(
+        pipeline.model.dtype
+    ):
+        raise predicts_otherwise()
+
+
+def predicts_otherwise() -> InputError:
+    """What is said of a pipeline of which nothing says why."""
+    return InputError(
+        "the pipeline predicts otherwise than its model does when Glasshead calls it: build a plain "
+        "pipeline, or pass the model and its tokenizer"
+    )
+
+
 def check_printed(pipeline: Pipeline, subject: Subject, task: Task, texts: Sequence[str]) -> None:
     """Raise InputError unless a model predicts here what its pipeline prints."""
     model = subject.model
@@ -199,10 +245,7 @@ def check_printed(pipeline: Pipeline, subject: Subject, task: Task, texts: Seque
             printed, own = task.printed(pipeline, model, subject.tokenizer, text)
         allowed = tolerance_for(pipeline.model.dtype)
         if printed.shape != own.shape or float((printed - own.cpu()).abs().max()) > allowed:
-            raise InputError(
-                "the pipeline predicts otherwise than its model does when Glasshead calls it: build a plain "
-                "pipeline, or pass the model and its tokenizer"
-            )
+            raise predicts_otherwise()
 
 
 def print_scores(pipeline: Pipeline, one: Any) -> list[float]:

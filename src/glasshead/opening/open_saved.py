@@ -11,6 +11,7 @@ from transformers import (
     AutoModelForImageTextToText,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
+    AutoModelForZeroShotImageClassification,
     PreTrainedConfig,
     PreTrainedModel,
 )
@@ -34,7 +35,7 @@ from glasshead.huggingface import (
 from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.pickled_weights import refuse_pickled
-from glasshead.opening.readers import read_processor, read_tokenizer
+from glasshead.opening.readers import read_both, read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
 from glasshead.opening.saved_adapters import (
     ADAPTER,
@@ -44,7 +45,7 @@ from glasshead.opening.saved_adapters import (
     download_adapters,
 )
 from glasshead.spelling import spell
-from glasshead.tasks import task_of_config
+from glasshead.tasks import compares_captions, task_of_config
 
 CONFIG = "config.json"
 CHECKPOINT = "checkpoint-"
@@ -91,6 +92,8 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
     model = load_saved(source, config, options)
     if reads_images(config):
         return model, read_processor(source)
+    if options.classifies and compares_captions(config):
+        return model, read_both(source)
     settings = {"trust_remote_code": options.trust_remote_code}
     return model, read_tokenizer(str(source), settings)
 
@@ -143,7 +146,9 @@ def load_saved(
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if reads_images(config):
         cls = AutoModelForImageClassification
-    if cls is AutoModel and (task := task_of_config(config)) is not None:
+    if cls is AutoModel and options.classifies and compares_captions(config):
+        cls = AutoModelForZeroShotImageClassification
+    elif cls is AutoModel and (task := task_of_config(config)) is not None:
         cls = task.auto
     elif cls is AutoModel and (options.answers or not options.classifies) and is_answerer(config):
         cls = AutoModelForSeq2SeqLM

@@ -18,6 +18,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import arithmetic_of, own_model
 from glasshead.opening.check_copy import are_close, tolerance_for
+from glasshead.opening.fit_tokenizer import with_padding_noted
 from glasshead.opening.open_cross_encoder import is_of_sentence_transformers
 from glasshead.opening.open_pipeline import LONGEST_SAMPLE
 from glasshead.tasks import SimilarityModel
@@ -121,4 +122,4 @@ def follow_sentence_transformer(source: Any, subject: Subject) -> Subject:
                 "the SentenceTransformer gives other vectors than its modules do when Glasshead calls them, "
                 "because of a prompt, a setting or its own code: build a plain one"
             )
-    return replace(subject, model=model)
+    return with_padding_noted(replace(subject, model=model))

@@ -16,31 +16,36 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, pluralise
 from glasshead.files import partial_path
 from glasshead.huggingface import (
     HALVES,
     IMAGE_CLASSIFIERS,
     TaskModel,
+    arithmetic_of,
     check_name,
     class_name,
     config_to_save,
     device_of,
     forget_halves,
+    has_packed_weights,
+    in_arithmetic,
     isolated_copy,
     keep_halves,
     own_model,
     read_module,
     readable_copy,
     reads_images,
+    unpack_maps_without_gradients,
 )
 from glasshead.models import REGRESSION, TextClassifier
-from glasshead.opening.asked_task import ask_otherwise, check_task, output_model
-from glasshead.opening.check_copy import check_copy
+from glasshead.opening.asked_task import ask_otherwise, check_name_of_task, check_task, output_model
+from glasshead.opening.check_copy import HALF_TOLERANCE, CopyError, check_copy
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
 from glasshead.opening.fit_tokenizer import fit_tokenizer, note_padding
 from glasshead.opening.merge_adapters import merge_adapters
+from glasshead.opening.open_captions import open_caption_model
 from glasshead.opening.open_cross_encoder import (
     follow_cross_encoder,
     is_cross_encoder,
@@ -70,9 +75,11 @@ from glasshead.opening.writers import (
 from glasshead.spelling import spell
 from glasshead.tasks import (
     CLASSIFICATION,
+    POOLINGS,
     SINGLE_LABEL,
     EntailmentModel,
     OutputModel,
+    compares_captions,
     predicts_labels,
     task_named,
     task_of,
@@ -100,7 +107,8 @@ def open(
     renames classes, by name or by number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is
     where it is read (left out: where it is), ``dtype`` in which precision: float32 or float64. ``task`` is
     what it is asked, where its configuration does not say so: classification, regression, labels (each of
-    them yes or no) or zero-shot (which name fits).
+    them yes or no), zero-shot (which name fits), or similarity-mean, -cls or -last (the cosine of two texts,
+    by the mean of their tokens, the first or the last).
 
     Raises:
         InputError: as `open_subject`.
@@ -128,10 +136,11 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
-            its own; if there is no such device, and on half precision.
+            no tokenizer that fits it, has adapters that cannot be merged, or runs code of its own; if there
+            is no such device, and on half precision.
     """
     options = options or OpenOptions()
+    check_name_of_task(options.task)
     if tokenizer is not None and (
         isinstance(source, (str, Path, Run, Subject, Pipeline))
         or is_cross_encoder(source)
@@ -161,6 +170,11 @@ def subject_of(
     Raises:
         InputError: as `open_subject`.
     """
+    if options.task in POOLINGS:
+        if is_sentence_transformer(source):
+            raise InputError(f"a SentenceTransformer has its own pooling: leave {spell('task')} out")
+        below = replace(options, classifies=False, task=None)
+        return ask_otherwise(subject_of(source, tokenizer, below, shared), options.task)
     if isinstance(source, Run):
         return run_subject(source)
     if isinstance(source, (str, Path)):
@@ -206,7 +220,8 @@ def subject_of(
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
-        reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
+        captions = options.classifies and compares_captions(config_to_save(source))
+        reader = "processor" if captions else "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
     make = partial(model_subject, source, tokenizer, name, None, options, notes)
@@ -230,6 +245,9 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
     """
     device = subject.model.device if options.device is None else device_of(options.device)
     dtype = None if options.dtype is None else dtype_of(options.dtype)
+    if dtype is not None and has_packed_weights(subject.model):
+        check_packed(dtype)
+        dtype = None
     if device == subject.model.device and dtype in (None, subject.model.dtype):
         return subject
     model = subject.model
@@ -237,6 +255,15 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
         model = isolated_copy(model)
         forget_halves(model)
     return replace(subject, model=isolated_copy(model, dtype, device))
+
+
+def check_packed(dtype: torch.dtype) -> None:
+    """Raise InputError unless a model with packed weights can be computed so."""
+    if dtype != torch.float32:
+        raise InputError(
+            f"quantised weights are computed in float32, not in {dtype_name(dtype)}: leave "
+            f"{spell('dtype')} out"
+        )
 
 
 def open_model(
@@ -292,8 +319,8 @@ def model_subject(
         return make(options)
     try:
         return make(options)
-    except (RuntimeError, InputError) as error:
-        if isinstance(error, torch.OutOfMemoryError):
+    except (RuntimeError, CopyError) as error:
+        if isinstance(error, torch.OutOfMemoryError) or has_packed_weights(model):
             raise
         return make(replace(options, dtype=torch.float32))
 
@@ -314,7 +341,13 @@ def read_model(
     """`model_subject`, in the precision that the options name; with none halves are kept."""
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
-    if IMAGE_CLASSIFIERS not in class_name(model):
+    captions = compares_captions(config_to_save(model))
+    if captions and not options.classifies:
+        raise InputError(
+            f"{name} compares images with captions, and this needs a model of texts alone: leave "
+            f"{spell('task')} out, or ask another audit beside this one"
+        )
+    if IMAGE_CLASSIFIERS not in class_name(model) and not captions:
         check_tokenizer(name, model, tokenizer)
     notes = [*known]
     if writer:
@@ -324,8 +357,11 @@ def read_model(
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
+    quantised = has_packed_weights(model)
     halved = has_halves(model)
-    kept = halved and options.dtype is None
+    if quantised and options.dtype is not None:
+        check_packed(dtype_of(options.dtype))
+    kept = halved and (options.dtype is None or quantised)
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
         how = f"computed in {finer} with the weights as they are" if kept else f"read in {finer}"
@@ -333,13 +369,23 @@ def read_model(
     read = readable_copy(model, torch.float32 if halved and not kept else None)
     if kept:
         keep_halves(read)
+    far = ""
+    with in_arithmetic(read):
+        unpacked = unpack_maps_without_gradients(read, arithmetic_of(read)) if quantised else 0
+    if has_packed_weights(read):
+        notes.append("the model is quantised, so tiny changes of a prediction may be rounding")
     asks = output_model(read, options.task) if options.classifies and not writer else None
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel
         classifier, reader = open_image_classifier(model, read, tokenizer)
         if asks is not None:
             classifier = asks(classifier)
+        notes += note_unpacked(unpacked)
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
+    if captions:
+        asked, reader = open_caption_model(model, read, tokenizer)
+        notes += note_unpacked(unpacked)
+        return Subject(asked, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
         if options.task == CLASSIFICATION and predicts_labels(read.config):
@@ -347,10 +393,20 @@ def read_model(
         if read.config.num_labels == 1 and asks is None:
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
-            check_copy(model, read, own)
+            gap = check_copy(model, read, own, HALF_TOLERANCE if quantised else None)
             notes += note_padding(read, own)
+            far = f", which moves a logit of a short text by up to {gap:.2g}"
         if asks is not None:
             read = asks(read)
         elif (task := task_named(options.task) or task_of(model)) is not None:
             read = task.wrap(read, own)
+    notes += note_unpacked(unpacked, far)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
+
+
+def note_unpacked(layers: int, far: str = "") -> list[str]:
+    """What a person should know of so many layers that were unpacked."""
+    if not layers:
+        return []
+    count = pluralise(layers, "layer")
+    return [f"quantised weights through which not every gradient passes ({count}) are read unpacked{far}"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoImageProcessor, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoImageProcessor, AutoProcessor, AutoTokenizer, PreTrainedTokenizerBase
 
 from glasshead.errors import InputError, one_line
 from glasshead.huggingface import silence_transformers
@@ -36,17 +36,34 @@ def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizer
     return tokenizer
 
 
+def read_both(source: str | Path) -> Any:
+    """The processor of images and texts that is saved beside a model.
+
+    Raises:
+        InputError: if there is none.
+    """
+    return load_processor(AutoProcessor, source, "compares images with captions", "processor of both")
+
+
 def read_processor(source: str | Path) -> Any:
     """The image processor that is saved beside a model.
 
     Raises:
         InputError: if there is none.
     """
+    return load_processor(AutoImageProcessor, source, "classifies images", "image processor")
+
+
+def load_processor(auto: Any, source: str | Path, does: str, kind: str) -> Any:
+    """What ``auto`` finds beside a model, of which is said what it ``does``.
+
+    Raises:
+        InputError: if there is no such ``kind``.
+    """
     try:
         with silence_transformers():
-            return AutoImageProcessor.from_pretrained(source)
+            return auto.from_pretrained(source)
     except Exception as error:  # files of processors break in every way there is
         raise InputError(
-            f"{source} classifies images and has no image processor that loads: save "
-            "one into it with save_pretrained"
+            f"{source} {does} and has no {kind} that loads: save one into it with save_pretrained"
         ) from error

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier, TaskModel, isolated_copy, target_names
 from glasshead.spelling import spell
 from glasshead.trace import Subject
@@ -23,6 +23,10 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     if isinstance(subject.model, NextTokenClassifier) and not labels:
         return subject  # tokens have names of their own, tens of thousands
     names = target_names(subject.model)
+    if labels and not names:
+        raise ParameterError(
+            "labels", "renames classes, and this model has captions for classes: name the captions otherwise"
+        )
     before = list(names)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
     for old, new in ((str(old), new) for old, new in labels.items()):

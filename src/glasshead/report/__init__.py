@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.documents.checkup import checkup_document
     from glasshead.report.documents.comparisons import comparison_document
     from glasshead.report.documents.heads import heads_document
+    from glasshead.report.documents.inside import lens_document, logit_document
+    from glasshead.report.documents.patching import patching_document
     from glasshead.report.documents.rankings import ranking_document
     from glasshead.report.documents.written import written_document
     from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
@@ -40,6 +42,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.html.environment import environment, page_part
     from glasshead.report.html.figure_page import RenderedFigure, figure_page, render
     from glasshead.report.html.heads_page import heads_page
+    from glasshead.report.html.inside_page import inside_page
     from glasshead.report.html.written_page import written_page
     from glasshead.report.labels import LAST, display_name, sort_groups
     from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
@@ -136,10 +139,26 @@ register(
     in_notebook=lazy_function("documents.heads", "heads_in_notebook"),
 )
 register(
+    "LayerLens",
+    lazy_function("documents.inside", "lens_document"),
+    lazy_function("html.inside_page", "lens_page"),
+)
+register(
+    "LogitAttribution",
+    lazy_function("documents.inside", "logit_document"),
+    lazy_function("html.inside_page", "logit_page"),
+)
+register(
     "MethodRanking",
     lazy_function("documents.rankings", "ranking_document"),
     lazy_function("html.ranking_page", "ranking_page"),
     in_notebook=lazy_function("documents.rankings", "ranking_in_notebook"),
+)
+register(
+    "Patching",
+    lazy_function("documents.patching", "patching_document"),
+    lazy_function("html.patching_page", "patching_page"),
+    None,
 )
 register(
     "RecordedAttention",

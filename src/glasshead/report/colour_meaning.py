@@ -19,7 +19,7 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
     if not any(attribution.signed or attribution.contributions is not None for attribution in attributions):
         return f"The stronger the colour, the more {nouns.a_word} matters"
     if any(attribution.rates for attribution in attributions):
-        return f"Red {nouns.words} raise the predicted rating, blue {nouns.words} lower it"
+        return f"Red {nouns.words} raise the predicted {attributions[0].target}, blue {nouns.words} lower it"
     targets = {attribution.target for attribution in attributions}
     side = in_quotes(visible(*targets)) if len(targets) == 1 else "its target class"
     if len(targets) > 1 and all(attribution.target == attribution.predicted for attribution in attributions):
@@ -34,5 +34,5 @@ def colour_legend(attribution: Attribution) -> str:
     if attribution.intervals is not None:
         return "red: weights above zero, blue: below"
     if attribution.rates:
-        return "red: raises the rating, blue: lowers it"
+        return f"red: raises the {attribution.target}, blue: lowers it"
     return f"red: for {visible(attribution.target)}, blue: against it"

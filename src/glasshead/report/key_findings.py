@@ -13,6 +13,7 @@ from glasshead.results import (
     ATTENTION,
     CONSTRUCTED,
     METRIC_NAMES,
+    MIN_UNITS,
     AuditCard,
     Difference,
     Finding,
@@ -213,11 +214,16 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
         )
     if card.facts.get("against_guessing") == "undecided":
         size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
-        yield (
-            f"these {size}{nouns.texts} do not show whether the model is better than "
+        numbers = card.facts.get("guessing")
+        too_few = isinstance(numbers, dict) and (numbers.get("n") or MIN_UNITS) < MIN_UNITS
+        shown = (
+            f"these {size}{nouns.texts} are too few to show whether the model is better than {guess}: at "
+            f"least {MIN_UNITS} are needed. "
+            if too_few
+            else f"these {size}{nouns.texts} do not show whether the model is better than "
             f"{guess}{over_guessing(card)}. "
-            f"If it is not, what {explanation} agrees with is of little interest."
         )
+        yield (f"{shown}If it is not, what {explanation} agrees with is of little interest.")
     yield from filter(None, (use_caution(card), sign_caution(card)))
     if "sink_share" in card.facts:
         yield (

@@ -186,7 +186,8 @@ def quantity(attribution: Attribution) -> str:
 def prediction(attribution: Attribution) -> str:
     """What the model predicts, in words."""
     if attribution.rates:
-        return f"predicted rating {number(attribution.prediction, 2)}{attribution.of_asked}"
+        predicted = "predicted " if attribution.target == "rating" else ""
+        return f"{predicted}{attribution.target} {number(attribution.prediction, 2)}{attribution.of_asked}"
     probability = number(attribution.prediction)
     return f"predicted {attribution.predicted}{attribution.of_asked}, p({attribution.target}) = {probability}"
 

@@ -21,6 +21,8 @@ from glasshead.requests.fields import (
     types_of,
 )
 from glasshead.requests.front_door import takes
+from glasshead.requests.inside import InsideRequest, InsideViewRequest, LensRequest, LogitAttributionRequest
+from glasshead.requests.patch import PatchRequest
 from glasshead.requests.subject import (
     LARGEST_SEED,
     AttentionRequest,
@@ -31,8 +33,8 @@ from glasshead.requests.subject import (
 
 __all__ = [
     "LARGEST_SEED", "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest",
-    "HeadsRequest", "JudgedRequest", "MeasuringRequest", "MethodRequest", "OpeningRequest", "Option",
-    "RankRequest",
-    "RenamingRequest", "Request", "WritingRequest", "check_values", "defaults_of", "fingerprint_fields",
-    "option", "options_of", "readers", "takes", "types_of",
+    "HeadsRequest", "InsideRequest", "InsideViewRequest", "JudgedRequest", "LensRequest",
+    "LogitAttributionRequest", "MeasuringRequest", "MethodRequest", "OpeningRequest", "Option",
+    "PatchRequest", "RankRequest", "RenamingRequest", "Request", "WritingRequest", "check_values",
+    "defaults_of", "fingerprint_fields", "option", "options_of", "readers", "takes", "types_of",
 ]  # fmt: skip

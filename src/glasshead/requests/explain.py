@@ -37,7 +37,7 @@ class MethodRequest(UnitRequest):
     )
     choices: tuple[str, ...] | None = option(
         default=None,
-        help="Of a model that chooses, and of one of inference (zero-shot): a text to choose, once for each.",
+        help="Of a model that chooses, or is asked zero-shot (NLI, CLIP): a text to choose, once for each.",
         flag="--choice",
         metavar="TEXT",
         read=readers.each,
@@ -46,8 +46,21 @@ class MethodRequest(UnitRequest):
     template: str | None = option(
         default=None,
         help="Of zero-shot choices: the sentence that each goes into, in the place of {} (default: This "
-        "example is {}.).",
+        "example is {}., of images: This is a photo of {}.).",
         metavar="TEXT",
+    )
+    unit: Literal["word", "token", "segment", "message"] = option(  # type: ignore[assignment]  # of data fewer
+        default="word",
+        help="What has a number: word, or token of the model; segment: also each part between << and >>; "
+        "message: also what each message of a chat says.",
+    )
+    segments: tuple[str, ...] | None = option(
+        default=None,
+        help="A part of the text that has one number as a whole, once for each; words have theirs elsewhere.",
+        flag="--segment",
+        metavar="TEXT",
+        read=readers.each,
+        repeated=True,
     )
     target_fn: str | None = option(
         default=None,

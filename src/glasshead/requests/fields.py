@@ -153,8 +153,12 @@ def check_value(name: str, value: object, request: type) -> None:
     fitting = [FIELD_KINDS[kind] for kind in kinds if kind in FIELD_KINDS]
     if fitting and not any(fits(value) for fits, _ in fitting):
         expected = " or ".join(words for _, words in fitting)
-        one = ": call once for each" if expected == "a word" and are_words(value) else ""
-        raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}{one}")
+        several = ""
+        if expected == "a word" and are_words(value):
+            several = ": call once for each"
+            if entry.metavar == "TEXT":
+                expected, several = "a text", ": there is one for all texts, so call once for each"
+        raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}{several}")
     if is_number(value):
         check_range(name, value, entry)  # type: ignore[arg-type]
 

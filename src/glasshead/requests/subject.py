@@ -12,6 +12,13 @@ from glasshead.requests.fields import Request, option
 LARGEST_SEED = 2**32 - 1
 
 
+def name_of(model: Any) -> str:
+    """What a model, or its folder, is called."""
+    if isinstance(model, str | Path):
+        return Path(model).resolve().name
+    return getattr(model, "name", None) or type(model).__name__
+
+
 class OpeningRequest(Request):
     """How a model is opened."""
 
@@ -35,7 +42,8 @@ class RenamingRequest(OpeningRequest):
     task: str | None = option(
         default=None,
         help="What the model is asked, where its configuration does not say: classification, regression (a "
-        "number), labels (each of them yes or no), or zero-shot (which name fits).",
+        "number), labels (each of them yes or no), zero-shot (which name fits), or similarity-mean, "
+        "-cls, -last (the cosine of two texts, by the mean of their tokens, the first or the last).",
     )
     labels: Mapping[str, str] | None = option(
         default=None,
@@ -76,7 +84,7 @@ class UnitRequest(AttentionRequest):
     @property
     def whole(self) -> Literal["word", "token"]:
         """What is taken out as a whole; a sentence that is read gathers tokens, not words."""
-        return self.unit if getattr(self, "level", "word") == "word" else "token"
+        return "token" if self.unit == "token" or getattr(self, "level", "word") != "word" else "word"
 
 
 class DataRequest(RenamingRequest):
@@ -131,6 +139,4 @@ class DataRequest(RenamingRequest):
     @property
     def name(self) -> str:
         """What the model is called."""
-        if isinstance(self.model, str | Path):
-            return Path(self.model).resolve().name
-        return getattr(self.model, "name", None) or type(self.model).__name__
+        return name_of(self.model)

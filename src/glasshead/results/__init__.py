@@ -44,9 +44,10 @@ from glasshead.results.comparison import (
 from glasshead.results.conclusion import Answer, AuditSummary, Claim, Conclusion, Holds, Quantity
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.results.guess import REGRESSION, TOKEN, guess_in_words
+from glasshead.results.guess import GIVEN_ANSWER, REGRESSION, TOKEN, guess_in_words
 from glasshead.results.head_report import (
     HEADS,
+    OFFSET,
     PAIR_DIVERGENCE,
     HeadAgreement,
     HeadLayer,
@@ -57,6 +58,8 @@ from glasshead.results.head_report import (
     LayerKind,
 )
 from glasshead.results.json_text import json_text, to_json_values
+from glasshead.results.layer_lens import INPUT, LayerLens, LensFit
+from glasshead.results.logit_attribution import HeadEffects, LogitAttribution, LogitPart
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -68,6 +71,7 @@ from glasshead.results.method_ranking import (
     RankedText,
     Standing,
 )
+from glasshead.results.patching import PatchedPair, PatchedSite, Patching
 from glasshead.results.plot_data import (
     CoefficientCurve,
     CoefficientMatrix,
@@ -137,8 +141,10 @@ __all__ = [
     "EXPLANATION",
     "FIFTH",
     "FIFTIETH",
+    "GIVEN_ANSWER",
     "HARDLY_ANY",
     "HEADS",
+    "INPUT",
     "INTERVAL_LEVEL",
     "LARGE_CHANGE",
     "MAX_POSITIONS",
@@ -152,6 +158,7 @@ __all__ = [
     "NONE_LEADS",
     "NOT_USED",
     "NO_SIGN",
+    "OFFSET",
     "OF_REST",
     "ONE_SIGN",
     "ONE_SIGNED",
@@ -193,6 +200,7 @@ __all__ = [
     "Finding",
     "Floor",
     "HeadAgreement",
+    "HeadEffects",
     "HeadLayer",
     "HeadMap",
     "HeadMaps",
@@ -204,13 +212,20 @@ __all__ = [
     "Holds",
     "Interval",
     "LayerKind",
+    "LayerLens",
     "LayerUse",
     "LearnedParameter",
+    "LensFit",
+    "LogitAttribution",
+    "LogitPart",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",
     "OtherAnswer",
     "PairedDifference",
+    "PatchedPair",
+    "PatchedSite",
+    "Patching",
     "Quantity",
     "RankedMethod",
     "RankedText",

@@ -92,7 +92,7 @@ class Attribution(Drawable):
         strongest = sorted(known, key=lambda i: -abs(self.colours[i]))[:WORDS_SHOWN]
         words = " ".join(f"{self.tokens[i]} {self.colours[i]:+.2g}" for i in strongest)
         prediction = (
-            f"rating {self.prediction:.2f}{self.of_asked}"
+            f"{self.target} {self.prediction:.2f}{self.of_asked}"
             if self.rates
             else f"predicted {self.predicted}{self.of_asked}, p({self.target}) = {self.probability}"
         )

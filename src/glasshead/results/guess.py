@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-REGRESSION, TOKEN = "regression", "token"
+REGRESSION, TOKEN, GIVEN_ANSWER = "regression", "token", "answer"
 """Tasks of an audit, as its card names them; that of a classifier has no name."""
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HEADS = "heads"
 """What findings about heads say in the place of an audit."""
 
+OFFSET = "offset"
+"""The statistic of a head about the fixed offset at which it looks most."""
 PAIR_DIVERGENCE = "pair-divergence"
 """The mean divergence of all pairs of heads, among the findings of the model as a whole."""
 LayerKind = Literal["encoder", "causal", "cross", "pooled"]
@@ -68,6 +70,11 @@ class HeadSummary:
         """The finding of one statistic."""
         wanted = (statistic, against)
         return next((one for one in self.findings if (one.statistic, one.against) == wanted), None)
+
+    @property
+    def offset(self) -> Finding | None:
+        """The finding about the fixed offset at which the head looks most; ``against`` says which."""
+        return next((one for one in self.findings if one.statistic == OFFSET), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from glasshead.escaping import in_quotes, visible
 from glasshead.explainers import EXPLAINERS, FAMILIES, check_method, explain_texts
 from glasshead.generation import check_methods, generate_texts, parse_strategy
 from glasshead.huggingface import class_names
-from glasshead.opening import open_subject
+from glasshead.opening import OpenOptions, open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
 from glasshead.results import Attribution, Attributions, HeadReport, Written, to_json_values
@@ -31,11 +31,15 @@ from glasshead.serve.questions import (
     GenerateQuestion,
     HeadsQuestion,
     MethodFacts,
+    OtherDrawing,
     Piece,
     Reading,
     SharedWord,
 )
 from glasshead.trace import Subject
+
+MOST_DRAWN = 40
+"""Answers about one text, one below the other: choices, or the tokens of an answer."""
 
 
 def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -> Attributions:
@@ -46,7 +50,8 @@ def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -
     """
     request = request_of(MethodRequest, reading)
     check_method(request)
-    return explain_texts(open_subject(subject), [text], None if pair is None else [pair], request)
+    opened = open_subject(subject, options=OpenOptions(answers=request.answer is not None))
+    return explain_texts(opened, [text], None if pair is None else [pair], request)
 
 
 def explain_answer(opened: OpenedModel, question: ExplainQuestion) -> ExplainAnswer:
@@ -57,32 +62,54 @@ def explain_answer(opened: OpenedModel, question: ExplainQuestion) -> ExplainAns
     """
     text, pair = what_is_left(question)
     attributions = attribute(opened.subject, question, text, pair)
-    return as_answer(opened, attributions, explain_line(opened.source, question, text, pair))
+    python = explain_line(opened.source, question, text, pair)
+    of_words = opened.asks_words and question.answer is None
+    below = () if of_words else attributions.attributions[1:MOST_DRAWN]
+    title = "The others" if question.answer is None else "Token by token"
+    return as_answer(opened, attributions, python, below=below, title=title)
 
 
 def as_answer(
-    opened: OpenedModel, attributions: Attributions, python: str, scale: float | None = None
+    opened: OpenedModel,
+    attributions: Attributions,
+    python: str,
+    scale: float | None = None,
+    *,
+    below: Sequence[Attribution] = (),
+    title: str = "",
 ) -> ExplainAnswer:
-    """The explanation of one text with its drawing; ``scale`` is what has full colour."""
+    """The explanation of one text with its drawing, and ``below`` it those of what else it was asked about;
+    ``scale`` is what has full colour (None: the largest number of all that are drawn)."""
+    scale = shared_scale([attributions[0], *below]) if scale is None else scale
     drawing = draw_text(attributions[0], scale, len(class_names(opened.subject.model)))
     return ExplainAnswer(
         text=attributions[0].text,
         attributions=to_json_values(attributions.attributions),
         drawing=Drawing(**to_json_values(drawing)),
+        others=[draw_other(one, scale) for one in below],
+        others_title=title if below else "",
         remarks=[
             *(remark for remark in attributions.remarks if remark != attributions[0].caveat),
-            *others_asked(attributions, opened),
+            *not_drawn(attributions, 1 + len(below), opened),
         ],
         python=python,
     )
 
 
-def others_asked(attributions: Attributions, opened: OpenedModel) -> Iterator[str]:
-    """What else a text was asked about, where nothing was named."""
-    if len(attributions) > 1:
-        each = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
-        hint = ": name a word to ask about that" if opened.asks_words else ""
-        yield f"It was asked about {each}, and the first is shown{hint}."
+def draw_other(attribution: Attribution, scale: float) -> OtherDrawing:
+    """An attribution as it is drawn below another one."""
+    drawing = to_json_values(draw_text(attribution, scale))
+    return OtherDrawing(**{name: drawing[name] for name in OtherDrawing.model_fields})
+
+
+def not_drawn(attributions: Attributions, drawn: int, opened: OpenedModel) -> Iterator[str]:
+    """What else a text was asked about, of which the first are drawn."""
+    if len(attributions) == drawn:
+        return
+    each = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
+    hint = ": name a word to ask about that" if opened.asks_words else ""
+    shown = "the first is shown" if drawn == 1 else f"the first {drawn} are shown"
+    yield f"It was asked about {each}, and {shown}{hint}."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:

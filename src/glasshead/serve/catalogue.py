@@ -93,6 +93,7 @@ class Catalogue:
             message=served.message,
             kind=opened.kind,
             pairs=opened.pairs,
+            second_text=opened.second_text,
             labels=opened.labels,
             usual_class=opened.usual_class,
             asks_words=opened.asks_words,

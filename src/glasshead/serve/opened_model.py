@@ -23,11 +23,12 @@ from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "guesser", "answerer", "encoder"]
-EXPLAINED = ("classifier", "language model", "guesser")
+EXPLAINED = ("classifier", "language model", "guesser", "answerer")
 """Kinds of which predictions are explained."""
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
+TRIAL_ANSWER = "good"
 TRIAL_PAIR = "it was good\nit was bad"
 """Of a model that chooses, two choices."""
 TRIAL_SECONDS = 5.0
@@ -39,9 +40,9 @@ class OpenedModel:
     """A model with what it can be asked (its ``kind``), the ``source`` that it was opened from, and
     ``examples`` of its own test texts; the methods that are ``refused`` cannot explain it.
 
-    A classifier is explained; a language model too, of its next token, and it writes; a guesser, such as
-    BERT, of a hidden word; an answerer, such as T5, only writes; of an encoder without a class to predict
-    only heads are shown.
+    A classifier is explained; a language model too, of its next token or a given answer, and it writes; a
+    guesser, such as BERT, of a hidden word; an answerer, such as T5, writes, and is explained of a given
+    answer; of an encoder without a class to predict only heads are shown.
     """
 
     subject: Subject
@@ -59,6 +60,12 @@ class OpenedModel:
         if isinstance(model, TaskModel):
             return model.pairs
         return "possible" if self.kind in ("classifier", "encoder") else "none"
+
+    @property
+    def second_text(self) -> str:
+        """What its second text is called."""
+        model = self.subject.model
+        return model.second_text if isinstance(model, TaskModel) else TaskModel.second_text
 
     @property
     def labels(self) -> list[str]:
@@ -117,7 +124,8 @@ def open_served_model(source: str) -> OpenedModel:
     opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
     if kind not in EXPLAINED:
         return opened
-    return replace(opened, refused=find_refused_methods(subject, pairs=opened.pairs == "needed"))
+    answer = TRIAL_ANSWER if kind == "answerer" else None
+    return replace(opened, refused=find_refused_methods(subject, opened.pairs == "needed", answer))
 
 
 def kind_of(model: PreTrainedModel) -> Kind:
@@ -145,16 +153,21 @@ def opener(source: str | Path) -> Callable[[], OpenedModel]:
     return lambda: open_served_model(str(source))
 
 
-def find_refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
-    """The names of the methods that cannot explain a model: each explains one short text, or a pair."""
-    refused, end = set(), time.monotonic() + seconds
+def find_refused_methods(
+    subject: Subject, pairs: bool, answer: str | None = None, *, seconds: float = TRIAL_SECONDS
+) -> frozenset[str]:
+    """The names of the methods that cannot explain a model: each explains one short text, or a pair, or an
+    answer to it. If all fail, the text is to blame, such as one of which the model knows no word."""
+    tried, refused, end = set(), set(), time.monotonic() + seconds
     for name, explainer in EXPLAINERS.items():
         if time.monotonic() > end:
             break
         if explainer.package is not None and find_spec(explainer.package) is None:
             continue
+        tried.add(name)
         try:
-            explain_texts(subject, [TRIAL_TEXT], [TRIAL_PAIR] if pairs else None, MethodRequest(method=name))
+            request = MethodRequest(method=name, answer=answer)
+            explain_texts(subject, [TRIAL_TEXT], [TRIAL_PAIR] if pairs else None, request)
         except Exception:  # whatever it is: one method is no reason to serve none of the others
             refused.add(name)
-    return frozenset(refused)
+    return frozenset(refused if refused < tried else ())

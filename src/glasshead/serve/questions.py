@@ -42,10 +42,12 @@ class Answer(Strict):
         return sendable(value)
 
 
-class Reading(asks(MethodRequest, Strict, without=("choices", "template"))):  # type: ignore[misc]
+class Reading(asks(MethodRequest, Strict, without=("choices", "template", "segments"))):  # type: ignore[misc]
     """Which model explains, and how, as in `glasshead.explain`; choices are lines of a second text."""
 
     model: Word
+    unit: Literal["word", "token"] = "word"  # letters of a text are those that are typed: no marks among them
+    answer: Word | None = None  # what is empty is refused, as in Python: it does not mean the next token
 
 
 class ExplainQuestion(Reading):
@@ -83,7 +85,7 @@ class GenerateQuestion(asks(WritingRequest, Strict, GENERATE_FIELDS, {"tokens": 
     model: Word
     prompt: Text
     strategy: Word = "greedy"
-    methods: list[Word] = Field(["attention", "erasure"], max_length=4)
+    methods: list[Word] = Field(["attention", "erasure-mean-embedding"], max_length=4)
     target: Word = "log-probability"
 
 
@@ -147,13 +149,25 @@ class Drawing(Answer):
     numbers: list[NumberList]
 
 
+class OtherDrawing(Answer):
+    """What is drawn below: another question about the same text, on the same scale."""
+
+    spans: list[CharacterSpan]
+    prediction: str
+    spoken: str
+    diverging: bool
+
+
 class ExplainAnswer(Answer):
     """``attributions`` are those of ``glasshead explain --format json``, ``drawing`` is how the first one
-    looks, ``python`` the line that computes it."""
+    looks, ``others`` how those look that are drawn below it, called by their ``others_title``; ``python`` is
+    the line that computes them."""
 
     text: str
     attributions: list[dict[str, Any]]
     drawing: Drawing
+    others: list[OtherDrawing] = []
+    others_title: str = ""
     remarks: list[str]
     python: str
 
@@ -198,8 +212,8 @@ class GenerateAnswer(Answer):
 class ModelFacts(Answer):
     """A model that is served by its ``name``, opened from a ``source`` as that was typed: loading, ready or
     failed, with a ``message`` that says why or what goes on. The rest is known once it is ready; ``kind``
-    says what can be asked of it, ``usual_class`` which class is explained unless one is chosen,
-    ``asks_words`` whether it is asked about one word of a text."""
+    says what can be asked of it, ``second_text`` what goes into a second text, ``usual_class`` which class
+    is explained unless one is chosen, ``asks_words`` whether it is asked about one word of a text."""
 
     name: str
     source: str
@@ -207,6 +221,7 @@ class ModelFacts(Answer):
     message: str
     kind: Literal["", "classifier", "language model", "guesser", "answerer", "encoder"] = ""
     pairs: Literal["none", "possible", "needed"] = "none"
+    second_text: str = "Second text"
     labels: list[str] = []
     usual_class: str = ""
     asks_words: bool = False

@@ -5,16 +5,29 @@
 `Task`         questions to the models with a head of some kind                        task.py
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
+`CaptionModel` a model that compares images with texts                                  captions.py
 `SimilarityModel`  a model that gives texts vectors                                    similarity.py
 `ask_answer`   a language model, asked about an answer that is given                   answer_contrasts.py
                behind a prompt: answers.py; of an encoder–decoder: source_answers.py
+`LikelihoodModel`  the same, before data with an answer in each row                    likelihoods.py
+`PreferenceModel`  or with two                                                         preferences.py
 """
 
 from glasshead.registry import import_entries
 from glasshead.tasks.answer_contrasts import ask_answer
 from glasshead.tasks.answer_models import GIVEN
 from glasshead.tasks.answers import AnswerClassifier
-from glasshead.tasks.choices import ChoiceModel
+from glasshead.tasks.captions import (
+    CAPTION,
+    TRIED,
+    CaptionModel,
+    compares_captions,
+    compares_otherwise,
+    pipeline_of,
+    text_inputs,
+    text_parts,
+)
+from glasshead.tasks.choices import ChoiceModel, check_named
 from glasshead.tasks.labels import (
     CLASSIFICATION,
     LABELS,
@@ -23,9 +36,11 @@ from glasshead.tasks.labels import (
     LabelClassifier,
     predicts_labels,
 )
+from glasshead.tasks.likelihoods import LikelihoodModel
 from glasshead.tasks.outputs import OutputModel
+from glasshead.tasks.preferences import PreferenceModel
 from glasshead.tasks.ratings import RatingModel, predicts_ratings
-from glasshead.tasks.similarity import SimilarityModel
+from glasshead.tasks.similarity import POOLINGS, SimilarityModel, ask_similarity
 from glasshead.tasks.task import (
     QUESTIONS,
     Chosen,
@@ -42,25 +57,36 @@ from glasshead.tasks.zero_shot import ZERO_SHOT, EntailmentModel, as_choosing
 import_entries(__name__, __path__, "QUESTIONS")
 
 __all__ = [
+    "CAPTION",
     "CLASSIFICATION",
     "GIVEN",
     "LABELS",
+    "POOLINGS",
     "QUESTIONS",
     "SINGLE_LABEL",
     "TASKS",
+    "TRIED",
     "ZERO_SHOT",
     "AnswerClassifier",
+    "CaptionModel",
     "ChoiceModel",
     "Chosen",
     "EntailmentModel",
     "LabelClassifier",
+    "LikelihoodModel",
     "OutputModel",
+    "PreferenceModel",
     "Questions",
     "RatingModel",
     "SimilarityModel",
     "Task",
     "as_choosing",
     "ask_answer",
+    "ask_similarity",
+    "check_named",
+    "compares_captions",
+    "compares_otherwise",
+    "pipeline_of",
     "predicts_labels",
     "predicts_ratings",
     "questions_to",
@@ -68,4 +94,6 @@ __all__ = [
     "task_of",
     "task_of_config",
     "task_of_pipeline",
+    "text_inputs",
+    "text_parts",
 ]

@@ -39,8 +39,6 @@ class ContrastClassifier(AnswerModel):
     Each answer has a pass of its own, behind the prompt or in the decoder, so that a text is read twice.
     """
 
-    reads_twice = True
-
     def __init__(self, model: PreTrainedModel, names: Sequence[str], answers: Sequence[Answer]) -> None:
         super().__init__(separate_decoder(model) if model.config.is_encoder_decoder else model, names)
         self.names, self.tokens = tuple(names), tuple(answers)
@@ -49,6 +47,11 @@ class ContrastClassifier(AnswerModel):
     def rebuild(self, config: PreTrainedConfig) -> ContrastClassifier:
         """The question, put to a model of another configuration, with new weights."""
         return ContrastClassifier(new_like(self.model, config), self.names, self.tokens)
+
+    @property
+    def reads_twice(self) -> str:
+        """Two passes."""
+        return f"leave {spell('against')} out, or choose 'gradient' or 'erasure-delete'"
 
     @property
     def target_fn(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from transformers import (
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import Encoded, LoadOptions, OfferedChoices, read_offered
-from glasshead.errors import ParameterError, one_line, pluralise
+from glasshead.errors import InputError, ParameterError, one_line, pluralise
 from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, class_names, new_like, place_of
 from glasshead.registry import did_you_mean
 from glasshead.tasks.task import QUESTIONS, Chosen, Questions, Task, question_rows
@@ -29,6 +30,8 @@ from glasshead.tasks.task import QUESTIONS, Chosen, Questions, Task, question_ro
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
+NAMELESS = re.compile(r"(LABEL_)?\d+(\.0+)?")
+"""Classes that nobody named."""
 STRONGEST, CHOSEN = "the strongest other", "chosen"
 WIDTH = 63
 """Scores of so many others at least are given, so that no explanation depends on the choices of other texts
@@ -50,6 +53,7 @@ class ChoiceModel(TaskModel):
 
     main_input_name = "input_ids"
     pairs = "needed"
+    second_text = "Choices, one on each line"
     reads_others = True
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -123,10 +127,7 @@ class ChoiceModel(TaskModel):
             choices = [line.strip() for line in inputs.pairs[row].splitlines() if line.strip()]
         if choices is None:
             raise ParameterError("choices", "names what this model chooses between: give each text")
-        if not choices or not all(choice.strip() for choice in choices):
-            raise ParameterError("choices", "is empty, or has an empty text: give the texts to choose from")
-        if len(set(choices)) < len(choices):
-            raise ParameterError("choices", f"names each text once, unlike {', '.join(choices)[:60]!r}")
+        check_choices(choices, "text", "the texts")
         return choices, self.seconds(inputs, choices, row)
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
@@ -198,6 +199,35 @@ def as_one_choice(inputs: dict[str, Any]) -> dict[str, Any]:
         name: value[:, None] if isinstance(value, Tensor) and value.ndim > 1 else value
         for name, value in inputs.items()
     }
+
+
+def check_choices(choices: Sequence[str], one: str, several: str) -> None:
+    """Raise ParameterError for choices that are empty, or named twice; ``one`` of them and ``several`` are
+    called so."""
+    if not choices or not all(choice.strip() for choice in choices):
+        raise ParameterError("choices", f"is empty, or has an empty text: give {several} to choose from")
+    if len(set(choices)) < len(choices):
+        raise ParameterError("choices", f"names each {one} once, unlike {', '.join(choices)[:60]!r}")
+
+
+def in_template(template: str, choices: Sequence[str], one: str) -> list[str]:
+    """Each choice in the place {} of a template; ``one`` is called so.
+
+    Raises:
+        ParameterError: unless there is one such place.
+    """
+    if template.count("{}") != 1:
+        raise ParameterError("template", f"has one place {{}} for a {one}, unlike {template[:60]!r}")
+    return [template.replace("{}", choice) for choice in choices]
+
+
+def check_named(names: Sequence[str]) -> None:
+    """Raise InputError unless the classes of data have names, which are choices then."""
+    if unnamed := [name for name in names if NAMELESS.fullmatch(name)]:
+        raise InputError(
+            f"the data call a class {unnamed[0]!r}, which names nothing to choose: give data with names for "
+            "labels"
+        )
 
 
 class ChoiceQuestions(Questions):

@@ -10,7 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.data import Encoded, LoadOptions, encode, has_lines, read_plain, read_split
+from glasshead.data import (
+    Encoded,
+    LoadOptions,
+    NoLabelError,
+    NoTextError,
+    PlainTexts,
+    encode,
+    has_lines,
+    no_prompts,
+    read_plain,
+    read_plain_split,
+    read_split,
+)
 from glasshead.errors import InputError
 from glasshead.huggingface import NextTokenClassifier, TaskModel, class_names
 from glasshead.tasks.task import QUESTIONS, Chosen, Questions, question_rows
@@ -81,13 +93,30 @@ def read_texts(source: str | Path | Dataset | DatasetDict, split: str, options: 
     """
     from datasets import Dataset
 
-    if not has_lines(source) and not isinstance(source, Dataset):
+    if has_lines(source):
+        return single_texts([read_plain(Path(str(source)), options)])
+    try:
+        if isinstance(source, Dataset):
+            return single_texts([read_plain(source, options)])
         texts: Sequence[str] = read_split(source, split, options)["text"][:]
         return texts
-    plain = read_plain(source if isinstance(source, Dataset) else Path(str(source)), options)
-    if plain.seconds is not None:
+    except NoLabelError:
+        return single_texts(read_plain_split(source, split, options))
+    except NoTextError as error:
+        raise no_prompts(error) from error
+
+
+def single_texts(parts: Sequence[PlainTexts]) -> Sequence[str]:
+    """Texts one after the other.
+
+    Raises:
+        InputError: if they are pairs or images.
+    """
+    if any(plain.seconds is not None for plain in parts):
         raise InputError("these are pairs, and a language model reads one text: give single texts")
-    return plain.firsts
+    if any(not isinstance(text, str) for plain in parts for text in plain.firsts[:1]):
+        raise InputError("these are images, and a language model reads texts: give texts")
+    return [text for plain in parts for text in plain.firsts]
 
 
 def draw_prompts(tokenizer: PreTrainedTokenizerBase, chosen: Chosen) -> Prompts:

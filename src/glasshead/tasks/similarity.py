@@ -5,25 +5,95 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, encode
+from glasshead.data import QUESTION, Encoded, LoadOptions, encode, read_split
 from glasshead.errors import InputError
-from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, new_like, place_of
+from glasshead.huggingface import (
+    At,
+    Inputs,
+    Target,
+    TaskModel,
+    as_asked,
+    class_name,
+    new_like,
+    own_model,
+    place_of,
+)
+from glasshead.models import REGRESSION
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
+from glasshead.tasks.task import QUESTIONS, Chosen, Questions, question_rows
 
 if TYPE_CHECKING:
-    from datasets import Dataset
+    from datasets import Dataset, DatasetDict
 
+COSINE = "cosine"
 SIDES = ("first text", "second text")
 Likeness = Callable[[Float[Tensor, "b d"], Float[Tensor, "b d"]], Float[Tensor, " b"]]
+States = Float[Tensor, "b n d"]
+Mask = Int[Tensor, "b n"]
+
+
+def mean_state(states: States, mask: Mask) -> Float[Tensor, "b d"]:
+    """The mean of the states of a text, special tokens included."""
+    shares = mask.to(states)[..., None]
+    return (states * shares).sum(dim=1) / shares.sum(dim=1)
+
+
+def first_state(states: States, mask: Mask) -> Float[Tensor, "b d"]:
+    """The state of the first token of a text: [CLS] where there is one."""
+    return states[torch.arange(len(states)), mask.to(torch.int8).argmax(dim=1)]
+
+
+def last_state(states: States, mask: Mask) -> Float[Tensor, "b d"]:
+    """The state of the last token of a text."""
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return states[torch.arange(len(states)), (mask * places).argmax(dim=1)]
+
+
+POOLINGS: dict[str, Callable[[States, Mask], Float[Tensor, "b d"]]] = {
+    "similarity-mean": mean_state,
+    "similarity-cls": first_state,
+    "similarity-last": last_state,
+}
+"""What a model that gives every token a vector is asked → the vector of a text."""
+
+
+class Pooling(nn.Module):
+    """The vector of a text, of the states that a model gives."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def forward(self, output: Any, mask: Mask) -> Float[Tensor, "b d"]:
+        """[b, d] of the states [b, n, d]."""
+        return POOLINGS[self.name](output[0], mask)
+
+
+def ask_similarity(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> SimilarityModel:
+    """A model below its head, asked how similar texts are: the cosine of vectors that are pooled so.
+
+    Raises:
+        InputError: if it gives no state for each token.
+    """
+    below = own_model(model).base_model
+    if not isinstance(below, PreTrainedModel) or below.main_input_name != "input_ids":
+        raise no_vectors(model)
+    read = encode(tokenizer, ["a text"])
+    with torch.no_grad():
+        states = below(**read.inputs(device=model.device))[0]
+    if states.ndim != 3 or states.shape[1] != read.ids.shape[1]:
+        raise no_vectors(model)
+    return SimilarityModel(below, Pooling(name), torch.cosine_similarity, COSINE)
 
 
 class SimilarityModel(TaskModel):
@@ -53,6 +123,11 @@ class SimilarityModel(TaskModel):
     def target_names(self) -> list[str]:
         """The two texts, of which one is asked about."""
         return list(SIDES)
+
+    @property
+    def rated(self) -> str:
+        """How similar the two are."""
+        return "similarity"
 
     @property
     def usual(self) -> str:
@@ -136,20 +211,87 @@ class SimilarityModel(TaskModel):
         return self.ask(inputs, 0)[0].encoded
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """As usual.
+        """What the text of each row does to the similarity to the other."""
+        encoded = self.ask_usual(inputs)
+        sides = torch.tensor([SIDES.index(name) for name in split[QUESTION][:]])
+        return replace(encoded, question=sides[:, None].expand(encoded.ids.shape).contiguous())
 
-        Raises:
-            InputError: if the ratings of the data are no similarities.
-        """
-        ratings = torch.tensor(split["label"][:], dtype=torch.float64)
-        if self.name == "cosine" and bool((ratings.abs() > 1).any()):
-            raise InputError(
-                f"the data rate similarity up to {float(ratings.abs().max()):g}, and this model up to 1: "
-                "divide their ratings by the largest"
-            )
-        return self.ask_usual(inputs)
+    def question_names(self, encoded: Encoded) -> list[str]:
+        """Which of the two texts each is."""
+        assert encoded.question is not None
+        return [SIDES[side] for side in encoded.question[:, 0].tolist()]
+
+
+def no_vectors(model: PreTrainedModel) -> InputError:
+    """What is said of a model that cannot be asked."""
+    return InputError(
+        f"{class_name(model)} gives no vector for each token, so it has none to compare texts by: leave "
+        f"{spell('task')} out"
+    )
 
 
 def no_other() -> InputError:
     """What is said where a text stands alone."""
     return InputError(f"a similarity is that of two texts: give the other as {spell('pairs')}")
+
+
+class RatedPair(NamedTuple):
+    """Two texts, and how similar people find them."""
+
+    texts: tuple[str, str]
+    rating: float
+    largest: float
+    """The largest rating of all rows."""
+
+
+class Similarities(Questions):
+    """How similar are two texts? The data say how similar people find them."""
+
+    model = SimilarityModel
+
+    def read(
+        self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
+    ) -> list[RatedPair]:
+        """Pairs with their ratings.
+
+        Raises:
+            InputError: as `read_split`, and without second texts.
+        """
+        rows = read_split(source, split, replace(options, task=REGRESSION))
+        if "text_pair" not in rows.column_names:
+            raise InputError(
+                "a similarity is that of two texts, and these data have one in each row: rename the column "
+                "of the others to 'text_pair'"
+            )
+        pairs = zip(rows["text"][:], rows["text_pair"][:], strict=True)
+        ratings = rows["label"][:]
+        largest = max(map(abs, ratings), default=0.0)
+        return [RatedPair(pair, rating, largest) for pair, rating in zip(pairs, ratings, strict=True)]
+
+    def texts(self, rows: Sequence[RatedPair]) -> tuple[list[str], list[str]]:
+        """The texts, and their second ones."""
+        return [one.texts[0] for one in rows], [one.texts[1] for one in rows]
+
+    def draw(
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
+    ) -> tuple[Dataset, str]:
+        """One of the two texts of each row; what people say of a cosine becomes at most 1."""
+        assert isinstance(model, SimilarityModel)
+        note = f"each row is asked about its {SIDES[0]} or its {SIDES[1]}, drawn at random"
+        divisor = 1.0
+        if model.name == COSINE and (largest := chosen.rows[0].largest) > 1:
+            divisor = largest
+            note += f"; the ratings reach {largest:g} and are divided by it, to be compared with a cosine"
+        asked = {}
+        for row, one in enumerate(chosen.rows):
+            side = int(chosen.random(row).integers(2))
+            asked[row] = {
+                "text": one.texts[side],
+                "text_pair": one.texts[1 - side],
+                "label": one.rating / divisor,
+                QUESTION: SIDES[side],
+            }
+        return question_rows(None, chosen, asked, note, "two texts")
+
+
+QUESTIONS.register("similarity")(Similarities())

@@ -113,10 +113,15 @@ QUESTIONS: Registry[Questions] = Registry("task")
 
 
 def question_rows(
-    names: Sequence[str], chosen: Chosen, asked: Mapping[int, Mapping[str, Any]], note: str, lacks: str
+    names: Sequence[str] | None,
+    chosen: Chosen,
+    asked: Mapping[int, Mapping[str, Any]],
+    note: str,
+    lacks: str,
 ) -> tuple[Dataset, str]:
-    """One row for each of the chosen that is ``asked``: its cells, with the number of its class as label,
-    and where it is in the data and in their random order; and a ``note`` with how many are left out.
+    """One row for each of the chosen that is ``asked``: its cells, with the number of its class as label
+    (None: a number that is predicted), and where it is in the data and in their random order; and a ``note``
+    with how many are left out.
 
     Raises:
         InputError: with what every row ``lacks`` if none is asked.
@@ -128,7 +133,7 @@ def question_rows(
     numbers = list(asked)
     columns = {name: [asked[number][name] for number in numbers] for name in asked[numbers[0]]}
     features = {
-        name: ClassLabel(names=list(names))
+        name: (Value("float64") if names is None else ClassLabel(names=list(names)))
         if name == "label"
         else Value("string" if isinstance(cells[0], str) else "int64")
         for name, cells in columns.items()

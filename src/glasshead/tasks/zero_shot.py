@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,8 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import Inputs, TaskModel, class_name, class_names
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
-from glasshead.tasks.choices import CHOSEN, ChoiceModel, ChoiceQuestions
+from glasshead.tasks.captions import CaptionModel
+from glasshead.tasks.choices import CHOSEN, ChoiceModel, ChoiceQuestions, check_named, in_template
 from glasshead.tasks.task import QUESTIONS, Chosen, Task
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ ZERO_SHOT = "zero-shot"
 CONTRADICTED = "contradicted"
 ENTAILS = "entail"
 """How the name of the class begins, in any case."""
-NAMELESS = re.compile(r"(LABEL_)?\d+(\.0+)?")
-"""Classes that nobody named."""
 TEMPLATE = "This example is {}."
 """The second text of a pair with a name in it, as in pipelines of Transformers."""
 
@@ -95,23 +93,24 @@ class EntailmentModel(ChoiceModel):
         if len(choices) == 1 and "," in choices[0]:
             raise ParameterError("choices", f"is one name with a comma, {choices[0][:60]!r}: give a list")
         template = TEMPLATE if inputs.template is None else inputs.template
-        if template.count("{}") != 1:
-            raise ParameterError("template", f"has one place {{}} for a name, unlike {template[:60]!r}")
-        return [template.replace("{}", choice) for choice in choices]
+        return in_template(template, choices, "name")
 
 
-def as_choosing(model: PreTrainedModel) -> ChoiceModel:
-    """A model that is asked to choose: one that does, or one that says whether a text entails another.
+def as_choosing(model: PreTrainedModel, inputs: Inputs) -> PreTrainedModel:
+    """A model that is asked to choose between the choices of inputs: one that does, one that says whether a
+    text entails another, or one that compares images with captions.
 
     Raises:
-        InputError: if it does neither.
+        InputError: if it does none of these.
     """
+    if isinstance(model, CaptionModel):
+        return model.about(inputs.tokenizer, inputs.choices or (), inputs.template)
     if isinstance(model, ChoiceModel):
         return model
     if isinstance(model, TaskModel | TextClassifier) or entailment_of(model) is None:
         raise InputError(
             f"{class_name(model)} does not choose between texts: leave {spell('choices')} out, or give a "
-            "…ForMultipleChoice or a model of inference (NLI) with a class 'entailment'"
+            "…ForMultipleChoice, a model of inference (NLI) with a class 'entailment', or a CLIP or SigLIP"
         )
     return EntailmentModel(model)
 
@@ -156,11 +155,7 @@ class ZeroShot(ChoiceQuestions, Task):
         """
         rows = read_split(source, split, options)
         names = rows.features["label"].names
-        if unnamed := [name for name in names if NAMELESS.fullmatch(name)]:
-            raise InputError(
-                f"the data call a class {unnamed[0]!r}, which names nothing that a text could fit: give data "
-                "with names for labels"
-            )
+        check_named(names)
         if "text_pair" in rows.column_names:
             raise InputError("names are the second texts here, and these data have others")
         seconds = tuple(TEMPLATE.replace("{}", name) for name in names)

@@ -9,6 +9,7 @@ from glasshead.trace.attention_site import (
     AttentionSelector,
     AttentionSite,
     KeyUnit,
+    check_one_pass,
     combine_heads,
     find_layer,
     find_site,
@@ -49,13 +50,25 @@ from glasshead.trace.interventions import (
     zero_heads,
 )
 from glasshead.trace.known_states import KnownStates
-from glasshead.trace.output_projection import linear_maps
+from glasshead.trace.output_projection import HeadOutputTracker, linear_maps
 from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.read_attention import ReadAttention, find_read_attention
 from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows
 from glasshead.trace.record import record, record_graph_of
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
-from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut, find_shortcut_for, not_known
+from glasshead.trace.resume import (
+    Block,
+    ResumedPasses,
+    Shortcut,
+    answer_with_output,
+    find_shortcut,
+    find_shortcut_for,
+    not_known,
+    outermost_element,
+    same_logits,
+    states_of,
+    take_texts,
+)
 from glasshead.trace.sign_gauge import (
     ClassSigns,
     Gauge,
@@ -83,12 +96,14 @@ __all__ = [
     "AttentionSelector",
     "AttentionSite",
     "AttentionStack",
+    "Block",
     "BlockNorm",
     "BlockRun",
     "ClassSigns",
     "Edit",
     "ForwardPass",
     "Gauge",
+    "HeadOutputTracker",
     "KeyUnit",
     "KnownStates",
     "LayerRecord",
@@ -103,8 +118,10 @@ __all__ = [
     "TextNoise",
     "TokenLayout",
     "Trace",
+    "answer_with_output",
     "attach_hook",
     "attention_use",
+    "check_one_pass",
     "class_sides",
     "combine_heads",
     "connect",
@@ -136,6 +153,7 @@ __all__ = [
     "no_sentences",
     "no_shares",
     "not_known",
+    "outermost_element",
     "permute",
     "read_learned_positions",
     "record",
@@ -143,8 +161,11 @@ __all__ = [
     "record_stack",
     "replace",
     "run_blocks",
+    "same_logits",
     "slopes_of",
+    "states_of",
     "substitute_forward",
+    "take_texts",
     "target_polarity",
     "target_score",
     "text_sums",

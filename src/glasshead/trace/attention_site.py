@@ -178,6 +178,15 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     return list(trace.only)
 
 
+def check_one_pass(model: PreTrainedModel) -> None:
+    """Raise InputError for a model that reads a text twice: no one attention is behind what it says."""
+    if remedy := getattr(model, "reads_twice", ""):
+        raise InputError(
+            f"{class_name(model)} reads a text once for each of two answers, so no one attention is behind "
+            f"the contrast: {remedy}"
+        )
+
+
 def find_site(
     model: PreTrainedModel,
     inputs: Inputs,
@@ -204,11 +213,7 @@ def find_site(
                 f"{spell('level')} out"
             )
         return None
-    if getattr(model, "reads_twice", False):
-        raise InputError(
-            f"{class_name(model)} reads a text once for each of two answers, so no one attention is behind "
-            f"the contrast: leave {spell('against')} out, or choose 'gradient' or 'erasure-delete'"
-        )
+    check_one_pass(model)
     records = list_attention_calls(model, inputs) if calls is None else list(calls)
     if not isinstance(model, HierarchicalClassifier):
         if selector.level != "word":

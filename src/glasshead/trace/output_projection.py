@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-LinearMap = nn.Linear | Conv1D
-
-FLOAT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-"""Types whose numbers are the weights themselves; quantised ones carry scales beside them."""
+from glasshead.huggingface import is_packed_map, is_plain, unpacked
 
 
-def linear_maps(model: nn.Module) -> list[LinearMap]:
+def linear_maps(model: nn.Module) -> list[nn.Module]:
     """Whatever may be an output projection."""
-    return [module for module in model.modules() if isinstance(module, LinearMap)]
+    return [
+        module
+        for module in model.modules()
+        if isinstance(module, nn.Linear | Conv1D) or is_packed_map(module)
+    ]
 
 
 class HeadOutputTracker:
@@ -46,11 +46,17 @@ class HeadOutputTracker:
             and version(tensor) == self.version
         )
 
-    def projection(self, linear: LinearMap) -> Float[Tensor, "h d_v d_e"] | None:
-        """D of every head, one for all where they are added; None where the map holds no plain numbers."""
-        weight = linear.weight if isinstance(linear, Conv1D) else linear.weight.T  # [H·d_v, d_e]
+    def projection(self, linear: nn.Module) -> Float[Tensor, "h d_v d_e"] | None:
+        """D of every head, one for all where they are added; None where the map has another shape."""
+        weight: Tensor  # [H·d_v, d_e]
+        if isinstance(linear, Conv1D):
+            weight = linear.weight
+        elif isinstance(linear, nn.Linear) and is_plain(linear.weight):
+            weight = linear.weight.T
+        else:
+            weight = unpacked(linear, self.output)
         _, parts, _, size = self.output.shape
-        if weight.dtype not in FLOAT_TYPES or weight.ndim != 2 or weight.shape[0] != parts * size:
+        if weight.ndim != 2 or weight.shape[0] != parts * size:
             return None
         return weight.unflatten(0, (parts, size)).expand(self.heads, -1, -1)
 

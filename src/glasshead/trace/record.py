@@ -22,7 +22,7 @@ from glasshead.attention import (
 )
 from glasshead.errors import InputError
 from glasshead.trace.hooks import AttentionHook, attach_hook
-from glasshead.trace.output_projection import HeadOutputTracker, LinearMap, linear_maps
+from glasshead.trace.output_projection import HeadOutputTracker, linear_maps
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 
 
@@ -77,6 +77,7 @@ class RecordHook(AttentionHook):
     ) -> None:
         super().__init__(model, layers)
         self.heads, self.rows, self.keep_graph = heads, rows, keep_graph
+        self.had_gradients = torch.is_grad_enabled()
         self.trace = Trace()
         self.copies = SharedCopies()
         self.layer: int | None = None
@@ -89,7 +90,12 @@ class RecordHook(AttentionHook):
             self.trace.passes.append(ForwardPass())
         if self.layer is not None and self.keep_graph:
             if not torch.is_grad_enabled():
-                raise InputError("there is no graph to keep without gradients: leave torch.no_grad() out")
+                raise InputError(
+                    f"layer {self.layer} runs without gradients in the code of the model, so no gradient "
+                    "of its attention is there to read"
+                    if self.had_gradients
+                    else "there is no graph to keep without gradients: leave torch.no_grad() out"
+                )
             traced_call.needs_graph = True
             traced_call.compute_weights()
 
@@ -172,7 +178,7 @@ class RecordHook(AttentionHook):
         )
         return [*super().hooks(), *projections]
 
-    def find_projection(self, linear: LinearMap, args: tuple[object, ...]) -> None:
+    def find_projection(self, linear: nn.Module, args: tuple[object, ...]) -> None:
         """A linear map reads something: the heads, perhaps."""
         if self.head_output is None or not args or not self.head_output[1].reaches(args[0]):
             return

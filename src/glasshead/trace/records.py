@@ -114,9 +114,9 @@ class LayerRecord(Recorded):
         """
         if self.call.v.shape[-1] == 0:
             raise InputError(
-                f"layer {self.layer} ({self.name}) computes its attention itself, or caps its scores: its "
-                "weights can be read, its queries, keys and values cannot, so there are no intervals and no "
-                "effective attention"
+                "a part of the model computes its attention itself, or changes its scores (caps, sinks): of "
+                f"layer {self.layer} ({self.name}) the weights can be read, but no queries, keys and values, "
+                "so there are no intervals and no effective attention"
             )
         return self.pick(self.call.expand_heads()[1])
 

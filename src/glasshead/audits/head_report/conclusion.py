@@ -108,7 +108,7 @@ def breadth_sentences(
 def article(pattern: str) -> str:
     """The article of a pattern that has one."""
     named = ("previous token", "next token", "same token elsewhere", FIRST)
-    return "the " if pattern in named or pattern.startswith("patch ") else ""
+    return "the " if pattern in named or pattern.startswith(("patch ", "token ")) else ""
 
 
 def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:

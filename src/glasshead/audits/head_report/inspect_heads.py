@@ -30,16 +30,18 @@ from glasshead.audits.head_report.relations import (
     layers_between,
 )
 from glasshead.audits.head_report.rows import (
+    DIRECT,
     IDENTIFIABLE,
     PAIRS,
     RATING,
     REMOVAL,
     STATISTICS,
+    DirectRows,
     HeadRows,
     PairRows,
     RemovalRows,
 )
-from glasshead.audits.head_report.shown_texts import draw_head_texts
+from glasshead.audits.head_report.shown_texts import draw_head_texts, text_maps
 from glasshead.audits.head_report.summaries import summarise_heads
 from glasshead.audits.head_report.text_statistics import (
     LayerFacts,
@@ -55,7 +57,7 @@ from glasshead.audits.head_report.text_statistics import (
 )
 from glasshead.audits.judge import Wanted
 from glasshead.audits.measured_with import find_measurements
-from glasshead.audits.open_request import with_datasets
+from glasshead.audits.open_request import open_asked, with_datasets
 from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.reference_facts import Reference
 from glasshead.audits.table import Table
@@ -63,14 +65,16 @@ from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import ParameterError
 from glasshead.huggingface import class_name, measured_on
+from glasshead.inside import predicts_next_tokens
 from glasshead.models import HierarchicalClassifier, PooledClassifier
 from glasshead.nouns import INPUTS
 from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
 from glasshead.requests import HeadsRequest, takes
-from glasshead.results import REGRESSION, HeadReport, HeadText
+from glasshead.results import GIVEN_ANSWER, REGRESSION, HeadReport, HeadText
 from glasshead.statistics import simultaneous_level
+from glasshead.tasks import LikelihoodModel
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import Subject
+from glasshead.trace import Subject, check_one_pass, decodes_answer
 from glasshead.training import versions
 
 TEXTS_SHOWN = 2
@@ -85,6 +89,7 @@ BETWEEN_SENTENCES = (
     "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
     "left out: they look at no tokens."
 )
+OF_THE_SOURCE = "The heads of the encoder are here. Those of the decoder look at answers, and are left out."
 POOLED_NOTE = (
     "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
     "place in the text, its words are not joined, and nothing is left without its only head."
@@ -136,6 +141,12 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     table, shared = kept.read(STATISTICS, chosen.ids, HeadRows.columns)
     if REMOVAL in measures:
         table = {**table, **kept.read(REMOVAL, chosen.ids, RemovalRows.columns).columns}
+    untold: list[str] = []
+    if DIRECT in measures:
+        direct, reasons = kept.read(DIRECT, chosen.ids, DirectRows.columns)
+        table, untold = {**table, **direct}, list(reasons.values())
+    task = (GIVEN_ANSWER if view.rates_answers else REGRESSION) if RATING in table else None
+    scale = float(np.ptp(table[RATING])) or 1.0 if task == REGRESSION else 1.0
     names, random = names_of_heads(facts), random_nulls(facts, table)
     layers = [
         replace(layer, received=received)
@@ -156,8 +167,8 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             more[layer.facts.layer],
             random[layer.facts.layer],
             level=level,
-            task=REGRESSION if RATING in table else None,
-            scale=float(np.ptp(table[RATING])) or 1.0 if RATING in table else 1.0,
+            task=task,
+            scale=scale,
             rng=rng,
             nouns=nouns,
         )
@@ -175,9 +186,12 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([] if predicts else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or not predicts or about else [NO_LABELS]),
         *([] if about is None else [MEASURED_ON.format(about)]),
+        *([] if texts.note is None else [f"{texts.note}."]),
         *([BETWEEN_SENTENCES] if isinstance(sample.model, HierarchicalClassifier) else []),
+        *([OF_THE_SOURCE] if decodes_answer(sample.model) else []),
         *([POOLED_NOTE] if isinstance(sample.model, PooledClassifier) else []),
         *(f"Which heads are identifiable is not known: {reason}." for reason in shared.values()),
+        *(f"Direct effects of heads are not known: {reason}." for reason in untold),
         *note_signs(facts),
         *relation_notes,
         *chosen.coverage.lines("read"),
@@ -214,6 +228,8 @@ def measures_of(
     measures: dict[str, Measure] = {STATISTICS: rows, PAIRS: PairRows(rows)}
     if sample.predicts and request.effects and not isinstance(sample.model, PooledClassifier):
         measures[REMOVAL] = RemovalRows(layers)
+    if sample.predicts and request.effects and predicts_next_tokens(sample.model):
+        measures[DIRECT] = DirectRows(layers)
     if between := layers_between(sample, layers):
         measures[RELATIONS] = RelationRows(between)
     return measures
@@ -226,7 +242,9 @@ def open_requested_model(request: HeadsRequest) -> tuple[Subject, bool]:
         InputError: as `heads`.
     """
     try:
-        return open_subject(request.model, request.tokenizer, OpenOptions.of(request)), True
+        subject = open_asked(request)
+        check_one_pass(subject.model)
+        return subject, True
     except NoClassError:
         opening = OpenOptions.of(request, classifies=False)
         return open_subject(request.model, request.tokenizer, opening), False
@@ -237,14 +255,16 @@ def head_effects(layers: Sequence[LayerStatistics], table: Table) -> dict[int, l
     is identifiable."""
     facts = [layer.facts for layer in layers]
     width = len(names_of_heads(facts))
-    columns = {name: full_lists(table[name], width) for name in (REMOVAL, IDENTIFIABLE) if name in table}
+    columns = {
+        name: full_lists(table[name], width) for name in (REMOVAL, DIRECT, IDENTIFIABLE) if name in table
+    }
     if REMOVAL in columns:
         importance = [layer.by_head(("gradient-importance", "")) for layer in layers]
         columns = {
             REMOVAL: columns[REMOVAL],
             "removal-size": np.abs(columns[REMOVAL]),
             "gradient-importance": np.abs(np.concatenate(importance, axis=1)),
-            IDENTIFIABLE: columns[IDENTIFIABLE],
+            **columns,
         }
     return {
         layer: [{name: values[:, head] for name, values in columns.items()} for head in range(width)[heads]]
@@ -281,8 +301,14 @@ def draw_requested_texts(request: HeadsRequest, sample: Sample) -> Iterator[Head
     """The texts, or images, of the request, or the first ones of the data."""
     (firsts, seconds), reader = sample.inputs, sample.subject.tokenizer
     if not request.texts:
-        shown = None if seconds is None else seconds[:TEXTS_SHOWN]
-        return draw_head_texts(sample.model, reader, firsts[:TEXTS_SHOWN], shown)
+        for row in range(min(TEXTS_SHOWN, len(firsts))):
+            encoded = sample.encoded.some(np.array([row]))
+            if encoded.mask.any():
+                pair = None if seconds is None else seconds[row]
+                yield text_maps(sample.model, reader, encoded, str(firsts[row]), pair)
+        return
     if seconds is not None:
         raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
-    return draw_head_texts(sample.model, reader, reader_of(reader).inputs(request.texts))
+    if isinstance(sample.model, LikelihoodModel):
+        raise ParameterError("texts", "have no answers: the first ones of the data are drawn, leave this out")
+    yield from draw_head_texts(sample.model, reader, reader_of(reader).inputs(request.texts))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import Flags
 from glasshead.audits.data_view import (
     Sample,
+    check_precision,
     input_ids,
     random_ranks_of_rows,
     sample_rows,
@@ -30,13 +31,16 @@ from glasshead.audits.open_request import data_options, default_split, source_fa
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
     ALL_SPLITS,
+    PLACE,
     LoadOptions,
     NoLabelError,
+    NoTextError,
     Sentence,
     has_lines,
     is_conllu,
     is_undivided,
     join_pair,
+    no_prompts,
     read_conllu,
     read_plain,
     read_split,
@@ -44,18 +48,19 @@ from glasshead.data import (
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, check_pairs, make_context
-from glasshead.huggingface import Inputs, NextTokenClassifier, ask_usual, isolated_copy
+from glasshead.huggingface import Inputs, NextTokenClassifier, ask_rows, ask_usual, isolated_copy
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
-from glasshead.tasks import questions_to
+from glasshead.tasks import Chosen, LikelihoodModel, questions_to
 from glasshead.trace import AttentionSelector, Subject
 
 
 @dataclass(frozen=True)
 class HeadTexts:
     """First and, of pairs, second texts (or images), their ``rows`` in the data of so many (``count``), the
-    ``sentences`` of a CoNLL-U file, what is recorded about the data, and whether they have ``labels``."""
+    ``sentences`` of a CoNLL-U file, what is recorded about the data, and whether they have labels; and the
+    rows that ask about answers of their own (``asked``), with a ``note`` on these."""
 
     firsts: Sequence[Any]
     seconds: Sequence[str] | None
@@ -64,6 +69,8 @@ class HeadTexts:
     sentences: Sequence[Sentence]
     facts: Mapping[str, Any]
     labelled: bool = True
+    asked: Dataset | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,23 +102,29 @@ def read_head_sample(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
     inputs = Inputs.read(subject.tokenizer, texts.firsts, texts.seconds)
-    encoded = ask_usual(subject.model, inputs, request.classes)
+    if texts.asked is None:
+        encoded = ask_usual(subject.model, inputs, request.classes)
+    else:
+        encoded = ask_rows(subject.model, inputs, texts.asked)
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
     check_memory(subject.model, encoded, dtype)
+    model = isolated_copy(subject.model, dtype)
+    if predicts and dtype != subject.model.dtype:
+        check_precision(model, encoded, dtype)
     shown, firsts = list(map(str, texts.firsts)), list(texts.firsts)
     seconds, labels = None if texts.seconds is None else list(texts.seconds), np.zeros(len(shown), np.int64)
     trees = [(sentence.heads, sentence.relations) for sentence in texts.sentences] or None
     sample = HeadSample(
         subject=subject,
-        model=isolated_copy(subject.model, dtype),
+        model=model,
         encoded=encoded,
         inputs=(firsts, seconds),
         texts=shown if seconds is None else list(map(join_pair, shown, seconds)),
         indices=texts.rows,
         ranks=random_ranks_of_rows(texts.count, request.seed)[texts.rows],
-        ids=input_ids(firsts, seconds, texts.rows, labels, trees),
+        ids=input_ids(firsts, seconds, texts.rows, labels, trees, None if texts.asked is None else encoded),
         labels=labels,
         label_note=None,
         attention_selector=AttentionSelector(),
@@ -177,6 +190,12 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
             return read_unlabelled(request, subject, options, limit)
         rows = sample_rows(len(found), limit, request.seed)
         facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
+        if isinstance(subject.model, LikelihoodModel):
+            ranks = random_ranks_of_rows(len(found), request.seed)[rows]
+            chosen = Chosen([found[row] for row in rows], rows, ranks, request.seed)
+            asked, note = questions.draw(subject.model, subject.tokenizer, chosen)
+            places = np.array(asked[PLACE][:])
+            return HeadTexts(asked["text"][:], None, places, len(found), (), facts, asked=asked, note=note)
         firsts, seconds = questions.texts([found[row] for row in rows])
         return HeadTexts(firsts, seconds, rows, len(found), (), facts)
     if has_lines(request.data):
@@ -187,6 +206,8 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         if options.classes or not is_one_table(request.data):
             raise
         return read_unlabelled(request, subject, options, limit)
+    except NoTextError as error:
+        raise (no_prompts(error) if isinstance(subject.model, NextTokenClassifier) else error) from None
     rows, chosen = sample_split(whole, limit, request.seed)
     firsts, seconds, _ = texts_of(chosen)
     check_pairs(subject.model, seconds is not None)

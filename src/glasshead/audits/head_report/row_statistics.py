@@ -18,7 +18,9 @@ from torch import Tensor
 
 from glasshead.arrays import Integers
 from glasshead.audits.head_report.text_statistics import (
+    ELSEWHERE,
     FIRST,
+    OFFSETS,
     PROFILE_REACH,
     PUNCTUATION,
     SPECIAL,
@@ -26,6 +28,7 @@ from glasshead.audits.head_report.text_statistics import (
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
+from glasshead.results import OFFSET
 from glasshead.trace import unit_of_each, word_map
 
 
@@ -98,6 +101,7 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum | UnitM
     if view.facts.within:
         yield from neighbour_shares(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
+            yield from offset_shares(view, shares, uniform, real)
             yield from repeat_shares(view, shares, uniform, real, keys)
             yield from row_sums_of_words(view, shares, uniform, real, keys)
         else:
@@ -161,6 +165,28 @@ def neighbour_shares(
         rows = np.flatnonzero(neighbours >= 0)
         sums, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
         yield mean_over(name, "", sums, real[:, rows] & sees, even)
+
+
+def offset_shares(
+    view: AttentionView,
+    shares: Float[Tensor, "h q k"],
+    uniform: Float[Tensor, "h q k"],
+    real: Bool[Tensor, "h q"],
+) -> Iterator[RowSum]:
+    """Shares p_{i,i+d} at each fixed offset d, and what the other rows that see these tokens give them: as
+    much, if a head looks at a fixed token and not at a fixed distance."""
+    seen, n = view.allowed & real[..., None], shares.shape[-1]
+    keys = torch.arange(n, device=shares.device)[:, None] + torch.tensor(OFFSETS, device=shares.device)
+    inside, at = (keys >= 0) & (keys < n), keys.clamp(0, n - 1)  # [q, offsets]
+    own, even, sees = (one.gather(2, at.expand(len(one), -1, -1)) for one in (shares, uniform, seen))
+    others = seen.sum(1)[:, at] - 1
+    counted = sees & inside & (others > 0)
+    elsewhere = (shares.sum(1)[:, at] - own) / others.clamp(min=1)
+    own, even, elsewhere, counted = (one.transpose(1, 2) for one in (own, even, elsewhere, counted))
+    for sums in (mean_over(OFFSET, "", own, counted, even), mean_over(ELSEWHERE, "", elsewhere, counted)):
+        for place in sums.rows.any(dim=0).nonzero().flatten().tolist():
+            null = None if sums.null is None else sums.null[:, place]
+            yield RowSum(sums.statistic, str(OFFSETS[place]), sums.total[:, place], sums.rows[:, place], null)
 
 
 def mean_distance(

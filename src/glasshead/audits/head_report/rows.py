@@ -41,13 +41,14 @@ from glasshead.audits.head_report.token_kinds import make_token_table
 from glasshead.audits.head_report.views import AttentionView, Score, attention_views
 from glasshead.audits.table import Column, lists
 from glasshead.audits.view import ModelView
-from glasshead.data import Encoded
+from glasshead.data import Encoded, batches, heads_of, layers_of
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS, ExplanationContext
 from glasshead.huggingface import random_twin
 from glasshead.identifiability import RowSelector, value_ranks
+from glasshead.inside import head_effects
 
-STATISTICS, PAIRS, REMOVAL = "statistics", "pairs", "removal"
+STATISTICS, PAIRS, REMOVAL, DIRECT = "statistics", "pairs", "removal", "direct-effect"
 IDENTIFIABLE, RATING, UNREAD = "identifiable", "rating", "unread"
 
 
@@ -114,6 +115,49 @@ class RemovalRows(Measure):
             context, context.target, heads, lambda done, total: context.progress(done * texts // total, texts)
         )
         return Measured({REMOVAL: lists(drops)})
+
+
+@dataclass(frozen=True)
+class DirectRows(Measure):
+    """What each head of a language model adds to the logit of the predicted token by the direct path; the
+    null is that of models with random weights and of the tokens that these predict."""
+
+    layers: tuple[LayerFacts, ...]
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column(DIRECT, "floats", "logits", "by head what it adds to the predicted token's logit directly"),
+        Column(column_name(OF_RANDOM, (DIRECT, "")), "floats", "logits", "by layer that of random models"),
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        model, texts = view.explanation.model, len(view.texts)
+        width, random = len(names_of_heads(self.layers)), np.full((texts, len(self.layers)), np.nan)
+        own, reason = np.full((texts, width), np.nan), ""
+        try:
+            own = self.effects(model, view.explanation)
+            draws = []
+            for number in range(RANDOM_MODELS):
+                twin = random_twin(model, RANDOM_MODELS * view.seed + number)
+                draws.append(self.effects(twin, view.explanation))
+                view.explanation.progress(texts * (number + 1) // RANDOM_MODELS, texts)
+            of_heads = np.mean(draws, axis=0)
+            for place, heads in enumerate(places_of_heads(self.layers).values()):
+                random[:, place] = of_heads[:, heads].mean(axis=1)
+        except InputError as error:
+            reason = str(error)
+        columns = {DIRECT: lists(own), column_name(OF_RANDOM, (DIRECT, "")): lists(random)}
+        return Measured(columns, {UNREAD: reason} if reason else {})
+
+    def effects(self, model: PreTrainedModel, context: ExplanationContext) -> Floats:
+        """By text and head [texts, heads]."""
+        places, encoded = places_of_heads(self.layers), context.encoded
+        result = np.full((len(encoded.ids), len(names_of_heads(self.layers))), np.nan)
+        maps = 3 * heads_of(model.config) * layers_of(model.config)
+        for texts, inputs in batches(encoded, device=model.device, maps=maps):
+            for layer, values in head_effects(model, inputs).items():
+                if layer in places:
+                    result[texts.numpy(), places[layer]] = values.double().cpu().numpy()
+        return result
 
 
 class RowSums:

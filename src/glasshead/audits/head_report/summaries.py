@@ -8,17 +8,34 @@ from typing import NamedTuple
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.head_report.text_statistics import RANDOM, SPECIAL, Key, LayerStatistics
-from glasshead.audits.head_report.verdicts import HALF, UNIFORM_NULL, head_verdict
+from glasshead.audits.head_report.text_statistics import (
+    ELSEWHERE,
+    OFFSETS,
+    RANDOM,
+    SPECIAL,
+    Key,
+    LayerStatistics,
+)
+from glasshead.audits.head_report.verdicts import HALF, OTHER_ROWS, UNIFORM_NULL, head_verdict
 from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
 from glasshead.nouns import Nouns
-from glasshead.results import HEADS, MIN_UNITS, NOT_USED, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
+from glasshead.results import (
+    HEADS,
+    MIN_UNITS,
+    NOT_USED,
+    OFFSET,
+    PAIR_DIVERGENCE,
+    Finding,
+    HeadSummary,
+    Verdict,
+)
 
 CITATIONS = {
     "removal": "Michel, Levy and Neubig 2019, eq. 1",
     "removal-size": "Michel, Levy and Neubig 2019, eq. 1",
+    "direct-effect": "Elhage et al. 2021",
     "gradient-importance": "Michel, Levy and Neubig 2019, eq. 2",
     "identifiable": "Bhardwaj et al. 2021, section 2.2",
     PAIR_DIVERGENCE: "Clark et al. 2019, section 6",
@@ -46,13 +63,14 @@ OF_HEADS = (
 )
 """The statistics of rows that every head has, where they have a meaning."""
 RANGES: Mapping[str, Within] = {
-    **dict.fromkeys(OF_HEADS, SHARE),
+    **dict.fromkeys((*OF_HEADS, OFFSET), SHARE),
     **dict.fromkeys(("gradient-share", "relevance-share", "joined-share", "identifiable"), SHARE),
     **dict.fromkeys(("mean-distance", "effective-tokens", "score-sd", "gradient-importance"), SIZE),
     **dict.fromkeys(("inflation", "joining", "beyond-unsplit-words"), TAU),
     PAIR_DIVERGENCE: SHARE,
     "removal": signed_change,
     "removal-size": change_size,
+    "direct-effect": None,
 }
 """What every statistic lies within, in every text."""
 
@@ -83,11 +101,17 @@ def summarise_heads(
     profiles = layer.profile()
     for head in range(layer.facts.num_heads):
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
-        group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
-        findings = [
-            statistic_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
-            for statistic, summary in zip(statistics, summaries(statistics, rng, level, task), strict=True)
-        ]
+        findings: list[Finding] = []
+        # An offset is chosen among many: its interval holds for all of them.
+        for chosen, own_level, own_rng in (
+            (statistics, level, rng),
+            (best_offset(layer, head, random), 1 - (1 - level) / len(OFFSETS), rng.spawn(1)[0]),
+        ):
+            group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=own_level)
+            findings += [
+                statistic_finding(one, summary, group, head_verdict(one.name, summary, scale, nouns))
+                for one, summary in zip(chosen, summaries(chosen, own_rng, own_level, task), strict=True)
+            ]
         yield HeadSummary(
             layer.facts.layer, head, findings, head_pattern(findings), profiles[head].round(6).tolist()
         )
@@ -103,6 +127,29 @@ def row_statistics(layer: LayerStatistics, head: int, random: Mapping[Key, Float
             nulls = {} if uniform is None else {UNIFORM_NULL: uniform[:, head]}
             if not np.isnan(values).all():
                 yield Statistic(name, against, values, nulls | null_of(random, key))
+
+
+def best_offset(layer: LayerStatistics, head: int, random: Mapping[Key, Floats]) -> list[Statistic]:
+    """The share at the offset at which it is furthest above what other rows give the same tokens; nothing
+    where there are no offsets."""
+    best: list[Statistic] = []
+    most = -np.inf
+    for against in layer.about(OFFSET):
+        key = (OFFSET, against)
+        values, elsewhere = (layer.by_head((name, against))[:, head] for name in (OFFSET, ELSEWHERE))
+        uniform = layer.null_by_head(key)
+        over = values - elsewhere
+        known = ~np.isnan(over)
+        if uniform is not None and known.any() and over[known].mean() > most:
+            most = over[known].mean()
+            nulls = {UNIFORM_NULL: uniform[:, head], OTHER_ROWS: elsewhere} | null_of(random, key)
+            best = [Statistic(OFFSET, offset_name(int(against)), values, nulls)]
+    return best
+
+
+def offset_name(offset: int) -> str:
+    """Which token stands at an offset."""
+    return f"token {abs(offset)} {'back' if offset < 0 else 'ahead'}"
 
 
 def of_predictions(more: Mapping[str, Floats], random: Mapping[Key, Floats]) -> Iterator[Statistic]:
@@ -160,23 +207,29 @@ STATISTIC_NAMES = {
 
 def head_pattern(findings: Sequence[Finding]) -> str:
     """The pattern of a head: that to which most of its attention goes (of several the one with the highest
-    lower end), or uniform attention; empty where neither is shown."""
+    lower end; special tokens together, and a fixed offset, where nothing else is), or uniform attention;
+    empty where neither is shown."""
     ends: dict[str, float] = {}
+    offset = ""
     for finding in findings:
         if finding.interval is None or finding.n < MIN_UNITS:
             continue
         if finding.statistic in (*STATISTIC_NAMES, "share") and is_most(finding):
             ends[STATISTIC_NAMES.get(finding.statistic, finding.against)] = finding.interval[0]
+        if finding.statistic == OFFSET and is_most(finding):
+            offset = finding.against
         if finding.statistic == "entropy" and finding.interval[0] > NOT_USED:
             return "uniform"
     together = ends.pop(SPECIAL, None)
-    return max(ends, key=lambda name: ends[name], default="" if together is None else SPECIAL)
+    return max(ends, key=lambda name: ends[name], default=offset if together is None else SPECIAL)
 
 
 def is_most(finding: Finding) -> bool:
-    """Whether a share is more than one half, and more than uniform attention gives, at the lower ends of both
-    intervals: the first rows of a causal text have few keys to look at."""
-    over = finding.over_null.get(UNIFORM_NULL)
-    if finding.interval is None or over is None or over.interval is None:
+    """Whether a share is more than one half, and more than uniform attention gives (of an offset also more
+    than other rows give), at the lower ends of all intervals: the first rows of a causal text have few keys
+    to look at."""
+    if finding.interval is None or UNIFORM_NULL not in finding.over_null:
         return False
-    return finding.interval[0] > HALF and over.interval[0] > 0
+    over = [finding.over_null[null] for null in (UNIFORM_NULL, OTHER_ROWS) if null in finding.over_null]
+    clear = all(one.interval is not None and one.interval[0] > 0 for one in over)
+    return finding.interval[0] > HALF and clear

@@ -15,6 +15,12 @@ from glasshead.results import LayerKind
 PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
 PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
+OFFSET_REACH = 16
+"""The largest fixed offset that is looked for."""
+OFFSETS = tuple(offset for offset in range(-OFFSET_REACH, OFFSET_REACH + 1) if abs(offset) > 1)
+"""Neighbours and the token itself have names of their own."""
+ELSEWHERE = "offset-elsewhere"
+"""What other rows give to the tokens that stand at an offset."""
 RANDOM, RANDOM_MODELS = "random weights", 3
 """A null: the mean over the heads of a layer of so many models that learned nothing."""
 TOTAL, ROWS, UNIFORM, OF_RANDOM = "total", "rows", "uniform", "random"

@@ -11,18 +11,27 @@ from glasshead.results import (
     HARDLY_ANY,
     LARGE_CHANGE,
     NOT_USED,
+    OFFSET,
     SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
     Verdict,
 )
 
 UNIFORM_NULL = "uniform"
+OTHER_ROWS = "other rows"
 BESIDE_UNIFORM = (
     "more than uniform attention gives",
     "less than uniform attention gives",
     "about what uniform attention gives",
     "not distinguishable from uniform attention",
 )
+BESIDE_OTHER_ROWS = (
+    "more than other rows give these {tokens}",
+    "less than other rows give these {tokens}",
+    "about what other rows give these {tokens}",
+    "not distinguishable from what other rows give these {tokens}",
+)
+MOST = "more than half of its attention"
 HALF = 0.5
 LITTLE = 0.02
 """Differences of shares that are hardly any: random weights of one model and of another differ by as much."""
@@ -50,13 +59,30 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
         if low > 0 or high < 0:
             return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
         return Verdict("not settled whether predictions become weaker or stronger without it")
+    if statistic == "direct-effect":
+        if low > 0 or high < 0:
+            return Verdict(f"directly {'raises' if low > 0 else 'lowers'} the predicted token")
+        return Verdict("not settled whether it directly raises or lowers the predicted token")
     if statistic == "removal-size":
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
         return identifiable_verdict(low, high, nouns)
+    if statistic == OFFSET:
+        return judge_offset(summary, nouns)
     if UNIFORM_NULL in summary.null and statistic not in NO_SHARES:
         return judge_attention_share(summary)
     return Verdict("")
+
+
+def judge_offset(summary: StatSummary, nouns: Nouns) -> Verdict:
+    """Judge the share at a fixed offset, beside what other rows give the same tokens."""
+    interval, over = summary.reliable_interval, summary.reliable_differences.get(OTHER_ROWS)
+    if interval is None or over is None:
+        return TOO_FEW_EXAMPLES
+    side = side_of(over)
+    if side == 0 and interval[0] > HALF:
+        return Verdict(MOST)
+    return Verdict(nouns.fill(BESIDE_OTHER_ROWS[side]))
 
 
 def judge_attention_share(summary: StatSummary) -> Verdict:
@@ -65,7 +91,7 @@ def judge_attention_share(summary: StatSummary) -> Verdict:
     if interval is None or over is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > HALF:
-        return Verdict("more than half of its attention")
+        return Verdict(MOST)
     return Verdict(BESIDE_UNIFORM[side_of(over)])
 
 

@@ -25,6 +25,7 @@ from glasshead.trace import (
     StackLayer,
     TokenLayout,
     connect,
+    decodes_answer,
     forward,
     is_causal,
     record,
@@ -108,9 +109,12 @@ def record_views(model: PreTrainedModel, inputs: Inputs, score: Score | None) ->
 def layer_views(
     model: PreTrainedModel, layers: list[StackLayer], inputs: Inputs, texts: Integers
 ) -> Iterator[AttentionView]:
-    """The views of a batch; calls between whole sentences are left out."""
+    """The views of a batch; calls between whole sentences are left out, and those of a decoder that reads an
+    answer of its own."""
     layout = token_layout(model, inputs, unit_of_keys(model))
     for layer in layers:
+        if decodes_answer(model) and layer.target == DECODER:
+            continue
         if isinstance(model, HierarchicalClassifier) and layer.record.name.startswith("sentences."):
             continue
         yield from views_of(layer, layout, texts)

@@ -22,7 +22,7 @@ from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.judge import INPUTS as INPUT_ROWS
 from glasshead.audits.judge import REFERENCE, Wanted, base_rows
 from glasshead.audits.measured_with import find_measurements
-from glasshead.audits.open_request import open_request, with_datasets
+from glasshead.audits.open_request import check_attention_is_one, open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
@@ -61,7 +61,7 @@ from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
-from glasshead.results import AUPRC, TAU, MethodRanking, RankedMethod, guess_in_words, note_unused
+from glasshead.results import AUPRC, MIN_UNITS, TAU, MethodRanking, RankedMethod, guess_in_words, note_unused
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector
 from glasshead.training import versions
@@ -118,6 +118,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     check_ranking(request)
     started = time.perf_counter()
     subject, split, data_facts = open_request(with_datasets(request))
+    check_attention_is_one(subject.model, request.methods)
     stages = StageProgress(request.progress or no_progress)
     nouns = stages.nouns = reader_of(subject.tokenizer).nouns
     stages.begin(f"reading the {nouns.texts}")
@@ -237,12 +238,16 @@ def tau_columns(methods: Sequence[str]) -> list[str]:
 def guess_notes(facts: Mapping[str, Any]) -> list[str]:
     """Whether there is anything to explain."""
     guess = guess_in_words(facts)
+    these = f"These {nouns_of(facts).count(facts['examples'])}"
     notes = {
         "not better": f"The model is not better than {guess}: what explains it is of little interest.",
-        "undecided": f"These {nouns_of(facts).count(facts['examples'])} do not show whether the model is "
-        f"better than {guess}.",
+        "undecided": f"{these} do not show whether the model is better than {guess}."
+        if facts["examples"] >= MIN_UNITS
+        else f"{these} are too few to show whether the model is better than {guess}: at least {MIN_UNITS} "
+        "are needed.",
     }
-    return [notes[facts["against_guessing"]]] if facts["against_guessing"] in notes else []
+    note = notes.get(facts.get("against_guessing", ""))
+    return [] if note is None else [note]
 
 
 def use_notes(facts: Mapping[str, Any]) -> list[str]:

@@ -33,6 +33,11 @@ class Removal(ABC):
         """Why it has no meaning for this model or its inputs; None if it has."""
         if self.fits(context.encoded):
             return None
+        if context.encoded.needs_words and self.name == "delete":
+            return (
+                "a language model predicts no answer behind nothing, which is left without all words of a "
+                "prompt: use the method 'erasure-mean-embedding'"
+            )
         if context.encoded.asks_place and self.name == "delete":
             return (
                 "the word that is asked about would be cut out, too, and others move: use the method "

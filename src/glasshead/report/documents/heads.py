@@ -24,12 +24,13 @@ from glasshead.report.findings_in_words import nulls
 from glasshead.report.head_titles import head_title, layer_title
 from glasshead.report.number_format import DASH, MINUS, count, interval, number
 from glasshead.report.plots.head_grid import head_grid
-from glasshead.results import Finding, HeadRelation, HeadReport, HeadSummary
+from glasshead.results import OFFSET, Finding, HeadRelation, HeadReport, HeadSummary
 from glasshead.wording import sentence
 
 COLUMNS = {
     "entropy": "entropy",
     "removal-size": "change without it",
+    "direct-effect": "direct effect",
     "identifiable": "only map with its output",
 }
 """Statistics that every head has, and what stands above them."""
@@ -204,18 +205,24 @@ def whole_table(report: HeadReport) -> Table | None:
 
 def statistics_of(findings: Iterable[Sequence[Finding]]) -> list[tuple[str, str]]:
     """Every statistic that some head or layer has, as they come."""
-    return list(dict.fromkeys((one.statistic, one.against) for each in findings for one in each))
+    return list(dict.fromkeys(quantity_of(one) for each in findings for one in each))
+
+
+def quantity_of(one: Finding) -> tuple[str, str]:
+    """What a column is about: each head has its offset, and all are in one."""
+    return one.statistic, "" if one.statistic == OFFSET else one.against
 
 
 def cells_of(findings: Sequence[Finding], statistics: Sequence[tuple[str, str]]) -> list[str | Cell]:
     """The number of every statistic with its interval."""
-    known = {(one.statistic, one.against): one for one in findings}
+    known = {quantity_of(one): one for one in findings}
     return [DASH if statistic not in known else finding_cell(known[statistic]) for statistic in statistics]
 
 
 def finding_cell(one: Finding) -> Cell:
     """A number with its interval; its verdict, n and null where a reader points at it."""
-    hint = " · ".join(filter(None, (one.verdict, f"n = {one.n}", nulls(one) if one.null else "")))
+    where = one.against if one.statistic == OFFSET else ""
+    hint = " · ".join(filter(None, (where, one.verdict, f"n = {one.n}", nulls(one) if one.null else "")))
     return cell(number(one.estimate), Piece(interval(one.interval), "quiet"), hint=hint)
 
 

@@ -16,10 +16,18 @@ from glasshead.report.labels import sort_names
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes, summary_of_ranges
-from glasshead.results import AGREEMENT_STRENGTHS, Attribution, AuditCard, Highlight
+from glasshead.results import (
+    AGREEMENT_STRENGTHS,
+    GIVEN_ANSWER,
+    REGRESSION,
+    Attribution,
+    AuditCard,
+    Highlight,
+)
 
 REASONS = (
-    "correct", "wrong", "closer than most", "further off than most", "most agreement with erasure",
+    "correct", "wrong", "closer than most", "further off than most", "likelier than most",
+    "less likely than most", "most agreement with erasure",
     "least agreement with erasure", "most agreement with weight removal",
     "least agreement with weight removal", "surest map", "least sure map",
 )  # fmt: skip
@@ -57,15 +65,20 @@ class ExampleView:
         return replace(self, html=text_heatmap(self.attribution, shared_scale([self.attribution])))
 
 
+TRUTHS = {REGRESSION: "true rating", GIVEN_ANSWER: "given answer"}
+"""What labels are called, by the task of a card."""
+
+
 @dataclass(frozen=True)
 class Example:
-    """One text under each model, and the reason of the first card that picked it."""
+    """One text under each model, and the reason of the first card that picked it. ``truth`` is what its
+    ``label`` is called."""
 
     text: str
     label: str
     index: str
     readings: list[ExampleView | None]
-    rates: bool
+    truth: str
     reason: str
 
     @property
@@ -113,6 +126,8 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
             -sum(text in highlights for highlights in picked),
         ),
     )
+    tasks = {str(card.facts.get("task")) for card in cards}
+    truth = next((words for task, words in TRUTHS.items() if task in tasks), "true class")
     result = []
     for text in order:
         readings = [
@@ -121,11 +136,7 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
         ]
         index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
         highlight = first[text]
-        result.append(
-            Example(
-                visible(text), highlight.label, index, readings, highlight.attribution.rates, highlight.reason
-            )
-        )
+        result.append(Example(visible(text), highlight.label, index, readings, truth, highlight.reason))
     return result
 
 

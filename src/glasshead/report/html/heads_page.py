@@ -23,15 +23,16 @@ from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_
 from glasshead.report.html.packed_pairs import pack_pairs
 from glasshead.report.number_format import finite, interval, number
 from glasshead.report.run_facts import fact_rows, notes, origin
-from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
+from glasshead.results import OFFSET, Finding, HeadLayer, HeadReport, HeadSummary
 
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
 LOOKS = (
     "share", "previous", "next", "left", "right", "above", "below", "itself", "same-token", "induction",
+    OFFSET,
 )  # fmt: skip
 """What a head looks at."""
-BRIEF = ("entropy", *IMPORTANCE, "identifiable")
+BRIEF = ("entropy", *IMPORTANCE, "direct-effect", "identifiable")
 """What stands above the map of every head."""
 
 

@@ -12,7 +12,7 @@ from glasshead.report.marks.distributions import Distribution
 from glasshead.report.marks.limits import Floats
 from glasshead.report.marks.scatter import MAX_POINTS
 from glasshead.report.number_format import finite
-from glasshead.results import REGRESSION, AuditCard
+from glasshead.results import GIVEN_ANSWER, REGRESSION, AuditCard
 
 
 def floats(columns: Mapping[str, Any], name: str) -> Floats | None:
@@ -29,8 +29,8 @@ def strings(columns: Mapping[str, Any], name: str, size: int) -> list[str]:
 
 
 def classes(card: AuditCard) -> list[str]:
-    """The labels of the examples in class order; none where they are ratings."""
-    if card.facts.get("task") == REGRESSION:
+    """The labels of the examples in class order; none where they are ratings, or answers."""
+    if card.facts.get("task") in (REGRESSION, GIVEN_ANSWER):
         return []
     labels = strings(card.examples, "label", 0)
     return sort_names(labels, [str(label) for label in card.facts.get("labels") or []])

@@ -31,8 +31,8 @@ def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     return Figure(
         f"What the first {nouns.tokens} do to the prediction",
         panels,
-        f"Mean ŷ of the predicted class, or the rating, over the share of the {nouns.tokens} that go, or are "
-        "kept, those that the explanation puts first before the others; bands are "
+        f"Mean ŷ of the predicted class, the rating or the answer, over the share of the {nouns.tokens} "
+        "that go, or are kept, those that the explanation puts first before the others; bands are "
         f"{100 * min(card.level for card in cards):.4g} % intervals at each point.",
         legend,
         source="after Samek et al. 2017; Petsiuk, Das and Saenko 2018",

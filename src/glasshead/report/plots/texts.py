@@ -104,7 +104,7 @@ DOUBTS = {
 
 def heading(attribution: Attribution) -> str:
     """The class that is explained, and how."""
-    side = "a higher rating" if attribution.rates else attribution.target
+    side = f"a higher {attribution.target}" if attribution.rates else attribution.target
     words = f"Words for and against {side}" if diverging(attribution) else "How much each word matters"
     return f"{words}, method {attribution.method}"
 
@@ -116,7 +116,7 @@ def key_words(shown: tuple[Attribution, ...]) -> str:
         for each in shown
     }
     name = names.pop() if len(names) == 1 else "number"
-    sides = {"a higher rating" if each.rates else each.target for each in shown}
+    sides = {f"a higher {each.target}" if each.rates else each.target for each in shown}
     side = sides.pop() if len(sides) == 1 else "the class in the heading"
     if any(map(diverging, shown)):
         return f"{name}: blue speaks against {side}, red for it"

@@ -62,6 +62,8 @@ export function newest(working = () => {}) {
   };
 }
 
+export const capitalise = words => words.slice(0, 1).toUpperCase() + words.slice(1);
+
 export function say(box, words) {
   box.textContent = words;
   box.hidden = !words;

@@ -1,14 +1,14 @@
 // Type a text and see which words mattered; erase a word, edit one, and see what changes.
 import { ask, file } from "./api.js";
-import { element, fill, isolated, keep, later, newest, say } from "./dom.js";
-import { drawAligned, drawKey, drawNumbers, drawPredictions, drawText } from "./marks.js";
+import { capitalise, element, fill, isolated, keep, later, newest, say } from "./dom.js";
+import { drawAligned, drawKey, drawNumbers, drawOthers, drawPredictions, drawText } from "./marks.js";
 import { offerPair, pairOf, ReadingFields } from "./reading.js";
 import { drawPython, offerSharing } from "./share.js";
 import * as state from "./state.js";
 
 const REST = 120, SETTLED = 1200;  // milliseconds after the last key
 const EXAMPLE_LETTERS = 70;
-const TRY = { classifier: "The acting is superb, but the ending is a mess.", "language model": "The keys to the cabinet", guesser: "The keys to the cabinet are on the table." };
+const TRY = { classifier: "The acting is superb, but the ending is a mess.", "language model": "The keys to the cabinet", guesser: "The keys to the cabinet are on the table.", answerer: "The keys to the cabinet are on the table." };
 
 export class Explain {
   constructor(section, models) {
@@ -131,15 +131,22 @@ export class Explain {
 
   remember() { if (!this.section.hidden && !this.reading.waiting) state.write("explain", this.values); }
 
+  // What must be typed besides the text.
+  needs(question) {
+    const { model } = this.reading;
+    if (model?.pairs === "needed" && !question.pair?.trim()) return `This model also needs the field “${model.second_text}”.`;
+    return model?.kind === "answerer" && !question.answer ? "This model answers texts: type an answer that it could give, and see what that rests on." : "";
+  }
+
   async ask() {
     const question = this.question;
-    const lacks = this.reading.model?.pairs === "needed" && !question.pair?.trim();
+    const needs = this.needs(question), lacks = needs !== "";
     if (!this.reading.model || !question.text.trim() || lacks) {
       this.overtake(() => null);
       this.overtakeErased(() => null);
       this.answer = null;
       this.find(".shown").hidden = true;
-      return this.fail(lacks && question.text.trim() ? new Error("This model compares two texts: type the second one.") : null);
+      return this.fail(lacks && question.text.trim() ? new Error(needs) : null);
     }
     try {
       await this.overtake(async signal => {
@@ -212,6 +219,9 @@ export class Explain {
     for (const part of this.section.querySelectorAll("[data-certain]")) part.hidden = !drawing.ranged;
     if (!drawing.ranged) this.find("#only-certain").checked = false;
     drawNumbers(this.find(".all-numbers .scroll"), drawing);
+    this.find(".others").hidden = !this.answer.others.length;
+    this.find(".others h2").textContent = this.answer.others_title;
+    drawOthers(this.find(".others ol"), this.answer.others);
     this.drawPython();
     this.find(".erased").hidden = !this.without.length;
     this.find(".hint").hidden = text.length === 0;
@@ -225,6 +235,7 @@ export class Explain {
   async erase(mark) {
     if (!mark) return;
     const start = Number(mark.dataset.start), end = Number(mark.dataset.end);
+    if (end > Array.from(this.read).length) return;  // of the answer nothing is erased
     const around = ([from, to]) => from <= start && end <= to, inside = ([from, to]) => start <= from && to <= end;
     if (this.without.some(around)) this.without = this.without.filter(each => !around(each));
     else this.without = [...this.without.filter(each => !inside(each)), [start, end]].sort((a, b) => a[0] - b[0]);
@@ -264,5 +275,3 @@ export class Explain {
     if (problem) this.find(".shown").hidden = true;
   }
 }
-
-export const capitalise = words => words.slice(0, 1).toUpperCase() + words.slice(1);

@@ -1,5 +1,5 @@
 // A drawing of the server as elements: the coloured text, its key, its numbers, and two texts under each other.
-import { element, isolated } from "./dom.js";
+import { capitalise, element, isolated } from "./dom.js";
 
 const STRONGEST = 1;
 const CERTAIN = "certain", MEANS = ": no other weight gives the same output";
@@ -29,6 +29,19 @@ export function drawText(box, drawing, pressed) {
     first = false;
     return made;
   }));
+}
+
+// What else a text was asked about, each with its prediction; words say their numbers where they are pointed at.
+export function drawOthers(box, others) {
+  box.replaceChildren(...others.map(one => element("li", {},
+    element("p", { className: "predicted" }, ...isolated(capitalise(one.prediction))),
+    element("p", { className: "text", dir: "auto" }, ...one.spans.map(span => {
+      if (span.token === null) return document.createTextNode(span.text);
+      const made = mark(span, one);
+      made.dataset.tip = span.description;
+      return made;
+    })),
+    element("p", { className: "heard", textContent: one.spoken ? `Strongest words: ${one.spoken}.` : "" }))));
 }
 
 export function drawKey(box, drawing) {

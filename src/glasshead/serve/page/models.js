@@ -7,7 +7,7 @@ const OTHERWISE = {
   "classifier": "predicts classes and writes no text",
   "language model": "predicts the next token",
   "guesser": "guesses hidden words and writes no text",
-  "answerer": "only writes: it answers one text with another",
+  "answerer": "answers one text with another",
   "encoder": "predicts no class: only its heads can be shown",
 };
 

@@ -5,7 +5,9 @@ import { ModelChoice } from "./models.js";
 const USUAL_HEADS = [["", "mean of all (usual)"], ["max", "largest"], ["min", "smallest"]];
 const FIRST = ["attention", "contribution", "gradient", "rollout", "erasure", "captum:integrated-gradients"];
 const TOKENS = { "language model": "Next token ", "guesser": "Token there " };  // of what is asked for by a token
-const EXPLAINED = ["classifier", ...Object.keys(TOKENS)];
+const EXPLAINED = ["classifier", ...Object.keys(TOKENS), "answerer"];
+export const WRITERS = ["language model", "answerer"];  // of which a given answer is explained
+const ANSWER = { "language model": "as it would go on, blank first", "answerer": "a whole answer" };
 let number = 0;
 
 function field(name, title, control) {
@@ -18,9 +20,9 @@ export class ReadingFields {
     this.models = models;
     this.fields = {};
     this.box = box;
-    const select = () => element("select"), letters = () => element("input", { size: 12 });
+    const select = () => element("select"), letters = (size = 12) => element("input", { size });
     const all = [["model", "Model", select()], ["method", "Method", select()], ["at", "Word", letters()], ["target", "Class", select()],
-      ["next", "Next token", letters()], ["against", "and not", letters()],
+      ["next", "Next token", letters()], ["answer", "Answer", letters(24)], ["against", "and not", letters()],
       ["layer", "Layer", select()], ["head", "Head", select()], ["unit", "By", select()]];
     for (const [name, title, control] of all) {
       this.fields[name] = control;
@@ -56,7 +58,7 @@ export class ReadingFields {
     this.choice.offer();
     this.offerOf(this.model);
     if (!this.model) return;
-    const { wanted } = this, { model, method, at, target, next, against, ...others } = this.fields;
+    const { wanted } = this, { model, method, at, target, next, answer, against, ...others } = this.fields;
     this.wanted = {};
     this.missing = [];
     const want = (control, name, value) => {
@@ -70,6 +72,7 @@ export class ReadingFields {
       if (this.model.kind in TOKENS) next.value = wanted.target;
       else want(target, "class", wanted.target);
     }
+    if (wanted.answer !== undefined) answer.value = wanted.answer;
     this.offerOf(this.model);
     if (this.missing.length) say(this.notice, `The link asks for the ${this.missing.join(", the ")}, which ${this.model.name} does not have here. What is chosen now is shown.`);
     else if (Object.keys(wanted).length) say(this.notice, "");
@@ -78,7 +81,7 @@ export class ReadingFields {
   }
 
   offerOf(chosen) {
-    const { method, at, target, next, against, layer, head } = this.fields;
+    const { method, at, target, next, answer, against, layer, head } = this.fields;
     const methods = chosen?.methods ?? [], first = FIRST.filter(name => methods.some(one => one.name === name));
     const more = methods.filter(one => !first.includes(one.name)).map(one => [one.name, one.name, `more: ${one.family}`]);
     fill(method, [...first.map(name => [name, name]), ...more], method.value || "attention");
@@ -93,8 +96,11 @@ export class ReadingFields {
     show(target, !token && (chosen?.labels.length ?? 0) > 0);
     show(at, chosen?.asks_words ?? false);
     if (token) next.closest("label").firstChild.textContent = token;
-    show(next, token !== undefined);
-    show(against, token && next.value !== "");
+    const writes = WRITERS.includes(chosen?.kind), answered = writes && answer.value !== "";
+    show(answer, writes);
+    answer.placeholder = ANSWER[chosen?.kind] ?? "";
+    show(next, token !== undefined && !answered);
+    show(against, answered || token && next.value !== "");
     show(layer, reads && (chosen?.layers ?? 0) > 1);
     show(head, reads && (chosen?.heads ?? 0) > 1);
     this.about.textContent = this.method?.description ?? "";
@@ -120,6 +126,8 @@ export class ReadingFields {
 export function offerPair(form, model) {
   const part = form.querySelector("[data-pair]");
   part.hidden = !model || model.pairs === "none";
+  part.querySelector("summary").textContent = model?.second_text ?? "";
+  form.elements.pair.setAttribute("aria-label", model?.second_text ?? "");
   if (model?.pairs === "needed" || form.elements.pair.value) part.open = true;
 }
 

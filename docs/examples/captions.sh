@@ -1,0 +1,3 @@
+glasshead explain my-clip "pictures/a green square/1.png" --choice "a red square" --choice "a green square" --choice "a blue square" --choice nothing --method erasure-neutral-colour
+# The names of the folders are the captions
+glasshead audit my-clip pictures --audits agreement,faithfulness --blocks 3 --out audits/my-clip
