@@ -6,14 +6,15 @@ from dataclasses import asdict
 import numpy as np
 
 
-def same(one, other):
-    """Equal but for rounding, and where there is no number."""
+def same(one, other, atol=1e-5):
+    """Equal but for rounding, which intervals of few inputs enlarge, and where there is no number."""
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        near = {"interval": 2e-3}
+        return one.keys() == other.keys() and all(same(one[key], other[key], near.get(key, atol)) for key in one)
     if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(same(*pair, atol) for pair in zip(one, other, strict=True))
     if isinstance(one, float) and isinstance(other, float):
-        return bool(np.isclose(one, other, atol=1e-5, equal_nan=True))
+        return bool(np.isclose(one, other, atol=atol, equal_nan=True))
     return one == other
 
 
