@@ -340,7 +340,7 @@ QUESTIONS = [(method, False) for method in EXPLAINERS] + [("attention", True)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "intervals"), QUESTIONS)
-def test_by_every_method_a_cancelled_question_frees_the_model_within_two_seconds(large, method, intervals):
+def test_by_every_method_a_cancelled_question_frees_the_model_soon(large, method, intervals):
     reading = Reading(model="large", method=method, intervals=intervals)
     text = "a long film about nothing at all , with music . " * (8 if intervals else 200)
     job = large.submit(lambda model: attribute(model.subject, reading, text, None))
@@ -348,6 +348,6 @@ def test_by_every_method_a_cancelled_question_frees_the_model_within_two_seconds
     job.cancel()
     started = time.monotonic()
     assert large.submit(lambda model: model.kind).future.result(SECONDS) == "classifier"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < SECONDS / 3  # two seconds on idle cores
     if job.future.exception() is not None:
         assert isinstance(job.future.exception(), CancelledError | InputError)  # or it has no meaning here
