@@ -219,7 +219,7 @@ SHELL = {
         ["perplexity", "from, by", "Written to written.html", "Written to written.json"],
     ),
     "inside": (
-        ["inside.html", "inside.json"],
+        ["inside.html", "inside.json", "inside.png"],
         [
             "The logit of “",
             "adds +",
@@ -256,7 +256,7 @@ SHELL = {
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "patch": (
-        ["heads.html", "needed.html", "stream.csv"],
+        ["heads.html", "needed.html", "stream.csv", "heads.svg"],
         ["heads are shown to carry the answer", "Layer 0 head", "Kendall", "Report: stream.csv"],
     ),
     "recommend": (
