@@ -123,6 +123,16 @@ def native_kernel(native_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSHEAD_CACHE", str(native_cache))
 
 
+@pytest.fixture
+def native_compiler(native_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This test alone compiles, so that no two workers compile the same library."""
+    from filelock import FileLock
+
+    monkeypatch.setenv("GLASSHEAD_CACHE", str(native_cache))
+    with FileLock(native_cache / "lock"):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def same_random_numbers() -> None:
     """What a test draws does not depend on the tests before it."""

@@ -13,7 +13,7 @@ THINGS = {"eat": ["an apple", "some soup", "a plum"], "wear": ["a coat", "some b
 PEOPLE = ["anna", "bruno", "clara", "david"]
 
 draw = random.Random(0)
-for name, count in (("train", 3000), ("test", 100)):
+for name, count in (("train", 1500), ("test", 100)):
     with open(f"{name}_choices.jsonl", "w") as file:
         for _ in range(count):
             verb, choices = draw.choice(list(THINGS)), [draw.choice(things) for things in THINGS.values()]
@@ -50,9 +50,9 @@ config = BertConfig(
 model = BertForMultipleChoice(config)
 arguments = TrainingArguments(
     "my-chooser-training",
-    num_train_epochs=4,
+    num_train_epochs=5,
     learning_rate=1e-3,
-    per_device_train_batch_size=32,
+    per_device_train_batch_size=16,
     save_strategy="no",
     report_to="none",
     disable_tqdm=True,

@@ -15,17 +15,17 @@ from transformers import (
 )
 
 PEOPLE = ["anna", "bruno", "clara", "david"]
-TOWNS = ["rome", "oslo", "paris", "lima", "cairo", "delhi"]
+ANSWERS = {"where": ["rome", "oslo", "paris", "lima"], "when": ["monday", "tuesday", "friday", "sunday"]}
 
 draw = random.Random(0)
-for name, count in (("train", 4000), ("test", 100)):
+for name, count in (("train", 1200), ("test", 100)):
     with open(f"{name}_questions.jsonl", "w") as file:
         for _ in range(count):
-            people, towns = draw.sample(PEOPLE, 2), draw.sample(TOWNS, 2)
-            context = " and ".join(f"{who} lives in {town}" for who, town in zip(people, towns, strict=True))
-            number = draw.randrange(2)
-            answer = {"text": [towns[number]], "answer_start": [context.index(towns[number])]}
-            row = {"question": f"where does {people[number]} live", "context": context, "answers": answer}
+            who, question = draw.choice(PEOPLE), draw.choice(list(ANSWERS))
+            facts = {key: draw.choice(answers) for key, answers in ANSWERS.items()}
+            context = f"{who} flew to {facts['where']} on {facts['when']}"
+            answer = {"text": [facts[question]], "answer_start": [context.index(facts[question])]}
+            row = {"question": f"{question} did {who} fly", "context": context, "answers": answer}
             file.write(json.dumps(row) + "\n")
 
 rows = load_dataset("json", data_files="train_questions.jsonl", split="train")
@@ -52,8 +52,8 @@ config = BertConfig(
 model = BertForQuestionAnswering(config)
 arguments = TrainingArguments(
     "my-reader-training",
-    num_train_epochs=6,
-    learning_rate=1e-3,
+    num_train_epochs=3,
+    learning_rate=2e-3,
     per_device_train_batch_size=32,
     save_strategy="no",
     report_to="none",

@@ -12,7 +12,7 @@ from glasshead.language import (
 )
 
 corpus = read_corpus("my_reviews.csv")
-config = LanguageModelConfig(model="gpt2", attention="tanhmax", vocab_size=400, block_size=32, epochs=4)
+config = LanguageModelConfig(model="gpt2", attention="tanhmax", vocab_size=400, block_size=32, epochs=2)
 run = train_language_model(corpus, config, "runs/my-lm")
 subject = glasshead.open(run)
 

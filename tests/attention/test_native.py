@@ -448,11 +448,11 @@ print("right with", using)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("native_compiler")
 @pytest.mark.parametrize("capability", ["default", "avx2"])
-def test_older_instructions_are_right_too(capability, native_cache, monkeypatch):
+def test_older_instructions_are_right_too(capability, monkeypatch):
     if capability.upper() not in possible_capabilities():
         pytest.skip(f"this processor has no {capability}")
-    monkeypatch.setenv("GLASSHEAD_CACHE", str(native_cache))
     monkeypatch.setenv("ATEN_CPU_CAPABILITY", capability)
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == f"right with {capability.upper()}", done.stderr

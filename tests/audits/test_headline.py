@@ -211,8 +211,9 @@ def test_untrained_models_get_no_claim():
 
 
 @pytest.mark.slow
-def test_of_200_untrained_models_at_most_one_in_twenty_gets_a_claim():
-    assert random_claims(range(200)) <= 10
+def test_untrained_models_get_a_claim_at_most_once_in_twenty():
+    """None of 59 does, which would happen in 5 % of draws if one in twenty did."""
+    assert random_claims(range(59)) == 0
 
 
 def test_few_texts_settle_nothing():

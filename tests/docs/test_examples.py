@@ -87,7 +87,7 @@ SHELL = {
     ),
     "find_answers": (
         ["audits/my-reader/card.json"],
-        ["here for “oslo”", "elsewhere for “rome (its beginning)”", "Report: audits/my-reader"],
+        ["predicted here for “oslo”", "elsewhere for “friday (its beginning)”", "Report: audits/my-reader"],
     ),
     "choices": (
         ["audits/my-chooser/card.json"],
@@ -219,7 +219,7 @@ SHELL = {
         ["perplexity", "from, by", "Written to written.html", "Written to written.json"],
     ),
     "inside": (
-        ["inside.html", "inside.json"],
+        ["inside.html", "inside.json", "inside.png"],
         [
             "The logit of “",
             "adds +",
@@ -256,7 +256,7 @@ SHELL = {
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "patch": (
-        ["heads.html", "needed.html", "stream.csv"],
+        ["heads.html", "needed.html", "stream.csv", "heads.svg"],
         ["heads are shown to carry the answer", "Layer 0 head", "Kendall", "Report: stream.csv"],
     ),
     "recommend": (
@@ -277,7 +277,7 @@ SHELL = {
 }
 IN_A_SHELL = ("train", "audit", "compare", "gate")
 """Shell examples that a real shell runs; the others run in this process: they are the same commands."""
-FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": "short_search"}
+FIXTURES = {"native": "native_compiler", "explanation": "short_search", "debate": "short_search"}
 """Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
 MAKERS = {
     "minilm": "minilm",

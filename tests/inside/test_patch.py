@@ -17,7 +17,16 @@ from glasshead.inside.judge_patching import judge, sign_test
 from glasshead.inside.pairs import make_pairs, read_rows
 from glasshead.inside.patching import Effects, Exchange, exchange
 from glasshead.results import PatchedPair
-from induction import HEADS, INDUCTION_HEAD, LAYERS, PREVIOUS_TOKEN_HEAD, WORDS, induction_model
+from induction import (
+    HEADS,
+    INDUCTION_HEAD,
+    LAYERS,
+    PREVIOUS_TOKEN_HEAD,
+    VOCABULARY,
+    WORDS,
+    induction_model,
+    word_tokenizer,
+)
 
 ASKED = Exchange("heads")
 KINDS = ("residual", "heads", "attention", "mlp")
@@ -317,6 +326,24 @@ def test_an_mlp_that_runs_in_chunks_is_left_alone():
     np.testing.assert_allclose(np.array(one.changes, float), np.array(other.changes, float), atol=1e-5)
     with pytest.raises(InputError, match="no mlp"):
         glasshead.patch(chunked, rows, tokenizer=words(), sites="mlp")
+
+
+@pytest.mark.slow
+def test_heads_of_random_models_are_not_named():
+    """At most one model in 20 gets a claim."""
+    named = 0
+    for seed in range(40):
+        torch.manual_seed(seed)
+        sizes = {"vocab_size": len(VOCABULARY), "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+        sizes["initializer_range"] = (0.02, 0.2)[seed // 2 % 2]
+        gpt = hf.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=24, **sizes)
+        llama = hf.LlamaConfig(
+            hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, **sizes
+        )
+        model = hf.AutoModelForCausalLM.from_config((gpt, llama)[seed % 2])
+        found = glasshead.patch(model, induction_rows(), tokenizer=word_tokenizer())
+        named += bool(found.shown)
+    assert named <= 2
 
 
 def test_signs_are_exchanged_as_by_hand():

@@ -115,5 +115,5 @@ def test_what_cannot_be_fitted(trained):
         lens(model, TEXT, tokenizer=tokenizer, tuned=[1, 2])
     family = FAMILIES["Bert"]
     masked = hf.AutoModelForMaskedLM.from_config(family.config(**family.options))
-    with pytest.raises(InputError, match="asked about parts of a text"):
+    with pytest.raises(InputError, match="tuned lens works for language models and text classifiers only"):
         lens(masked, "the film was [MASK]", tokenizer=family.tokenizer(), tuned=texts)

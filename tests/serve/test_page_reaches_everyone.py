@@ -1,4 +1,4 @@
-"""Every view at two sizes, light and dark: readable, no wider than the window, nothing in the way."""
+"""Every view on a light desktop and a dark phone: readable, no wider than the window, nothing in the way."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def test_a_view(browser: Browser, address: str, view: str, scheme: str, width: i
             assert frame.evaluate("document.documentElement.scrollWidth") <= frame.evaluate("innerWidth")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width"), SIZES)
 @pytest.mark.parametrize("view", [*VIEWS, "api"])
 def test_nothing_stands_in_the_way(
     browser: Browser, address: str, view: str, scheme: str, width: int

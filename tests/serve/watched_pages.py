@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SIZES = [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+SIZES = [("light", 1280), ("dark", 390)]
+"""A desktop and a phone: colours do not depend on the width, nor the layout on the colours."""
 
 
 @contextmanager

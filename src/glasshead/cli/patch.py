@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @options_from(PatchRequest)
 def patch(
     request: PatchRequest,
-    out: Annotated[Path, typer.Option("--out", help="The file to write: html, json, csv or parquet.")] = Path(
-        "patching.html"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", help="The file to write: html, json, md, svg, png, pdf, csv or parquet.")
+    ] = Path("patching.html"),
     format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
     overwrite: Overwrite = False,
 ) -> None:
@@ -30,12 +30,12 @@ def patch(
 
     Example: [bold]glasshead patch my-gpt pairs.csv --sites heads --out patching.html[/]
     """
-    from glasshead.drawable import TABLE_FILES
+    from glasshead.drawable import TABLE_FILES, VALUE_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import patching_document
 
     check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.pairs)])
-    format_from_suffix(out, "html", "json", "md", *TABLE_FILES)
+    format_from_suffix(out, *VALUE_FILES, *TABLE_FILES)
     found = patch_with_progress(request)
     found.save(out, overwrite=overwrite)
     say_answer(found, patching_document, out, format)

@@ -69,6 +69,16 @@ class NextTokenClassifier(TaskModel):
         return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
 
     @property
+    def asks_whole_texts(self) -> bool:
+        """What comes behind a text needs nothing but the text."""
+        return not self.asks_words
+
+    @property
+    def predicts_next_tokens(self) -> bool:
+        """A decoder without an encoder does."""
+        return not (self.asks_words or self.config.is_encoder_decoder)
+
+    @property
     def target_fn(self) -> str:
         """The log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
         return "log-odds" if len(self.names) == 2 else "log-probability"

@@ -89,6 +89,16 @@ class TaskModel(PreTrainedModel):
         self.model = model
 
     @property
+    def asks_whole_texts(self) -> bool:
+        """Whether a text is all that it needs: no word of it, no second text, no choices."""
+        return False
+
+    @property
+    def predicts_next_tokens(self) -> bool:
+        """Whether it predicts the next token at every token that it reads."""
+        return False
+
+    @property
     def reads_twice(self) -> str:
         """What to do where one attention is asked for, of a model that reads every text in two passes; else
         empty."""

@@ -8,17 +8,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
-from glasshead.huggingface import NextTokenClassifier, arithmetic_of
+from glasshead.huggingface import TaskModel, arithmetic_of
 from glasshead.inside.direct_path import direct_path
 
 
 def predicts_next_tokens(model: PreTrainedModel) -> bool:
     """Whether every token of a text has a prediction: that of the next token."""
-    return (
-        isinstance(model, NextTokenClassifier)
-        and not model.asks_words
-        and not model.config.is_encoder_decoder
-    )
+    return isinstance(model, TaskModel) and model.predicts_next_tokens
 
 
 def head_effects(model: PreTrainedModel, inputs: Inputs) -> dict[int, Float[Tensor, "b h"]]:

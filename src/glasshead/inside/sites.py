@@ -22,7 +22,7 @@ from glasshead.attention import TracedCall
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
-from glasshead.inside.blocks import stream_of, with_states
+from glasshead.inside.blocks import find_blocks, stream_of, watch_blocks, with_states
 from glasshead.trace import (
     AttentionHook,
     Block,
@@ -32,7 +32,6 @@ from glasshead.trace import (
     intervene,
     linear_maps,
     logits_of,
-    outermost_element,
     states_of,
     take_texts,
     thread_hook,
@@ -84,28 +83,24 @@ class Activations:
 
 
 class LayerWatcher(AttentionHook):
-    """Finds the blocks of a model in one pass, and which linear map reads the heads of each."""
+    """Sees in one pass which blocks of a model run, and which linear map reads the heads of each."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model, None)
-        self.lists = [name for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
-        self.elements = {
-            element: name for name in self.lists for element in model.get_submodule(name).children()
-        }
+        self.blocks = find_blocks(model)
+        self.owners = {inner: block for block in self.blocks for inner in block.modules()}
         self.ran: list[nn.Module] = []
-        """Elements of module lists, in the order in which they run."""
+        """Blocks in the order in which they run."""
         self.found: dict[nn.Module, Layer] = {}
         """By the block around an attention call."""
         self.open: tuple[Layer, HeadOutputTracker] | None = None
 
-    def element(self, module: nn.Module) -> nn.Module | None:
-        """The outermost element of a list around a module."""
-        found = outermost_element(self.names[module], self.lists)
-        return None if found is None else self.model.get_submodule(found[1])
+    def begin(self, block: nn.Module, states: Any) -> None:
+        """A block begins."""
+        self.ran.append(block)
 
-    def run(self, module: nn.Module, args: Any) -> None:
-        """An element of a list begins."""
-        self.ran.append(module)
+    def end(self, block: nn.Module, output: Any) -> None:
+        """A block ends."""
 
     def before(self, traced_call: TracedCall) -> None:
         self.number(traced_call)
@@ -113,7 +108,7 @@ class LayerWatcher(AttentionHook):
     def after(self, traced_call: TracedCall, output: Tensor) -> None:
         if traced_call.module not in self.names:
             return
-        block = self.element(traced_call.module)
+        block = self.owners.get(traced_call.module)
         if block is None:
             raise InputError(
                 f"{class_name(self.model)} attends outside of its list of layers: its parts cannot be "
@@ -126,7 +121,7 @@ class LayerWatcher(AttentionHook):
             )
         heads = traced_call.call.q.shape[1]
         handed = output if traced_call.handed is None else traced_call.handed
-        layer = Layer(Block(block, self.elements[block], 1), heads, traced_call.module)
+        layer = Layer(Block(block, self.blocks[block], 1), heads, traced_call.module)
         self.found[block] = layer
         self.open = (layer, HeadOutputTracker(handed, heads))
 
@@ -138,7 +133,7 @@ class LayerWatcher(AttentionHook):
         self.open = None
         if tracker.reaches(args[0]):
             layer.projection = linear
-        elif self.element(linear) is layer.block.module and args[0].shape[-1] % layer.heads == 0:
+        elif self.owners.get(linear) is layer.block.module and args[0].shape[-1] % layer.heads == 0:
             layer.projection, layer.is_guess = linear, True
 
 
@@ -152,20 +147,19 @@ def find_layers(model: PreTrainedModel, inputs: Inputs) -> list[Layer]:
     with ExitStack() as stack:
         for linear in linear_maps(model):
             stack.callback(linear.register_forward_pre_hook(thread_hook(watcher.read)).remove)
-        for element in watcher.elements:
-            stack.callback(element.register_forward_pre_hook(thread_hook(watcher.run)).remove)
+        stack.enter_context(watch_blocks(watcher.blocks, watcher.begin, watcher.end))
         stack.enter_context(attach_hook(watcher))
         with torch.no_grad():
             logits_of(model, inputs)
     chains = {layer.block.chain for layer in watcher.found.values()}
-    blocks = [module for module in watcher.ran if watcher.elements[module] in chains]
+    blocks = [module for module in watcher.ran if watcher.blocks[module] in chains]
     if len(chains) > 1 or len({*blocks}) < len(blocks):
         raise InputError(
             f"{class_name(model)} has several stacks of layers, or runs a layer twice: its parts cannot be "
             "exchanged"
         )
     layers = [
-        watcher.found.get(block) or Layer(Block(block, watcher.elements[block], 0), 0) for block in blocks
+        watcher.found.get(block) or Layer(Block(block, watcher.blocks[block], 0), 0) for block in blocks
     ]
     check_guesses(model, inputs, [layer for layer in layers if layer.attention is not None])
     find_mlps(model, inputs, layers)

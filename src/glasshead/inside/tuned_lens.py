@@ -23,9 +23,10 @@ from transformers import PreTrainedModel
 
 from glasshead.data import Inputs, LoadOptions, encode, read_plain
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import NextTokenClassifier, TaskModel, class_name
+from glasshead.huggingface import TaskModel, class_name
 from glasshead.inside.layer_states import read_states
 from glasshead.results import LensFit
+from glasshead.spelling import spell
 from glasshead.statistics import mean_interval
 
 RIDGE = 1e-2
@@ -88,12 +89,12 @@ def fit_lens(
     """The maps of a model, and how far predictions are from its own on texts that were left out.
 
     Raises:
-        InputError: if the texts cannot be read or are too few, or if the model classifies parts of a text.
+        InputError: if the texts cannot be read or are too few, or if the model needs more than a text.
     """
-    if isinstance(model, TaskModel) and not (isinstance(model, NextTokenClassifier) and not model.asks_words):
+    if isinstance(model, TaskModel) and not model.asks_whole_texts:
         raise InputError(
-            f"{class_name(model)} is asked about parts of a text: the tuned lens is for language models and "
-            "classifiers of texts"
+            f"the tuned lens works for language models and text classifiers only; {class_name(model)} needs "
+            f"more than a text: leave {spell('tuned')} out for the plain lens"
         )
     every = [encode(tokenizer, [text]) for text in read_texts(source)]
     every = [encoded for encoded in every if bool(encoded.mask.any())]

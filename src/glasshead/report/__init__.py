@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.plot_registry import Plot, PlotOptions, plot
     from glasshead.report.plots import PLOTS, plots_of
     from glasshead.report.plots.head_maps import map_panel
+    from glasshead.report.plots.inside import inside_figure
     from glasshead.report.run_facts import any_signed
     from glasshead.report.style import SHADES, SIGNED
     from glasshead.report.terminal.document_view import terminal_view
@@ -158,7 +159,6 @@ register(
     "Patching",
     lazy_function("documents.patching", "patching_document"),
     lazy_function("html.patching_page", "patching_page"),
-    None,
 )
 register(
     "RecordedAttention",

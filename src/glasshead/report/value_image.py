@@ -12,7 +12,10 @@ from glasshead.results import (
     AuditCard,
     AuditComparison,
     HeadReport,
+    LayerLens,
+    LogitAttribution,
     MethodRanking,
+    Patching,
     RecordedAttention,
     RunComparison,
 )
@@ -21,7 +24,10 @@ PLOT_OF: dict[type, str] = {
     Attributions: "texts",
     AuditComparison: "audit-differences",
     HeadReport: "head-grid",
+    LayerLens: "lens",
+    LogitAttribution: "logit-parts",
     MethodRanking: "method-ranking",
+    Patching: "patched-sites",
     RecordedAttention: "recorded-attention",
     RunComparison: "run-differences",
 }

@@ -47,6 +47,7 @@ from glasshead.audits.head_report.text_statistics import (
     LayerFacts,
     LayerStatistics,
     columns_of,
+    direct_effects_by_chance,
     full_lists,
     layer_statistics,
     names_of_heads,
@@ -159,6 +160,8 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     more = head_effects(layers, table)
     rng = np.random.default_rng([request.seed, 17])
     level = simultaneous_level(len(names))
+    by_chance = direct_effects_by_chance(facts, table, level)
+    layers = [replace(layer, direct_by_chance=by_chance.get(layer.facts.layer)) for layer in layers]
     summaries = [
         head
         for layer in layers

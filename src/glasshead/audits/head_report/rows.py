@@ -22,6 +22,7 @@ from glasshead.audits.head_report.text_statistics import (
     ENTROPY,
     OF_RANDOM,
     PARTS,
+    RANDOM_DIRECT,
     RANDOM_ENTROPY,
     RANDOM_MODELS,
     RECEIVED,
@@ -127,25 +128,30 @@ class DirectRows(Measure):
     columns: ClassVar[tuple[Column, ...]] = (
         Column(DIRECT, "floats", "logits", "by head what it adds to the predicted token's logit directly"),
         Column(column_name(OF_RANDOM, (DIRECT, "")), "floats", "logits", "by layer that of random models"),
+        Column(RANDOM_DIRECT, "floats", "logits", "by random model and head"),
     )
 
     def measure(self, view: ModelView) -> Measured:
         model, texts = view.explanation.model, len(view.texts)
         width, random = len(names_of_heads(self.layers)), np.full((texts, len(self.layers)), np.nan)
         own, reason = np.full((texts, width), np.nan), ""
+        draws = np.full((texts, RANDOM_MODELS, width), np.nan)
         try:
             own = self.effects(model, view.explanation)
-            draws = []
             for number in range(RANDOM_MODELS):
                 twin = random_twin(model, RANDOM_MODELS * view.seed + number)
-                draws.append(self.effects(twin, view.explanation))
+                draws[:, number] = self.effects(twin, view.explanation)
                 view.explanation.progress(texts * (number + 1) // RANDOM_MODELS, texts)
-            of_heads = np.mean(draws, axis=0)
+            of_heads = draws.mean(axis=1)
             for place, heads in enumerate(places_of_heads(self.layers).values()):
                 random[:, place] = of_heads[:, heads].mean(axis=1)
         except InputError as error:
             reason = str(error)
-        columns = {DIRECT: lists(own), column_name(OF_RANDOM, (DIRECT, "")): lists(random)}
+        columns = {
+            DIRECT: lists(own),
+            column_name(OF_RANDOM, (DIRECT, "")): lists(random),
+            RANDOM_DIRECT: lists(draws.reshape(texts, -1)),
+        }
         return Measured(columns, {UNREAD: reason} if reason else {})
 
     def effects(self, model: PreTrainedModel, context: ExplanationContext) -> Floats:

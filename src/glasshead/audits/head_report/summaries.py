@@ -16,7 +16,7 @@ from glasshead.audits.head_report.text_statistics import (
     Key,
     LayerStatistics,
 )
-from glasshead.audits.head_report.verdicts import HALF, OTHER_ROWS, UNIFORM_NULL, head_verdict
+from glasshead.audits.head_report.verdicts import HALF, OTHER_ROWS, UNIFORM_NULL, head_verdict, judge_direct
 from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
@@ -99,6 +99,12 @@ def summarise_heads(
     weights, ``scale`` is the range of what the ``task`` predicts, intervals have that ``level``, and inputs
     are called by ``nouns``."""
     profiles = layer.profile()
+
+    def judge(name: str, summary: StatSummary) -> Verdict:
+        if name == "direct-effect":
+            return judge_direct(summary, layer.direct_by_chance)
+        return head_verdict(name, summary, scale, nouns)
+
     for head in range(layer.facts.num_heads):
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         findings: list[Finding] = []
@@ -109,7 +115,7 @@ def summarise_heads(
         ):
             group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=own_level)
             findings += [
-                statistic_finding(one, summary, group, head_verdict(one.name, summary, scale, nouns))
+                statistic_finding(one, summary, group, judge(one.name, summary))
                 for one, summary in zip(chosen, summaries(chosen, own_rng, own_level, task), strict=True)
             ]
         yield HeadSummary(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from glasshead.arrays import Flags, Floats
 from glasshead.audits.table import Table
@@ -27,6 +28,7 @@ TOTAL, ROWS, UNIFORM, OF_RANDOM = "total", "rows", "uniform", "random"
 """Columns: a sum over the rows of a text, over how many, the same sum of uniform attention, and the null of
 random weights."""
 RANDOM_ENTROPY = "entropy of random weights"
+RANDOM_DIRECT = "direct effects of random weights"
 RECEIVED, RECEIVED_EVEN, PARTS = "received", "received of uniform", "parts"
 """Columns: by layer what every place of the text receives, the start of a decoder first, NaN where no word
 begins; and of every place where the part begins that attends to itself alone."""
@@ -102,6 +104,8 @@ class LayerStatistics:
     received: Floats | None = None
     """What a special token and a frequent word that is never split receive of a row, on average, and what
     they would of uniform attention [own or uniform, kind, texts]."""
+    direct_by_chance: TauRange | None = None
+    """Between which mean direct effects a head with random weights lies."""
 
     def by_head(self, key: Key) -> Floats:
         """The mean over the rows of each text [texts, heads]; NaN where there is none."""
@@ -216,12 +220,34 @@ def random_nulls(layers: Sequence[LayerFacts], table: Table) -> RandomNulls:
 def random_entropies(layers: Sequence[LayerFacts], table: Table) -> dict[int, TauRange]:
     """By layer between which entropies the heads of all random models lie, each in the mean over the texts
     that have one."""
-    width = len(names_of_heads(layers))
-    models = full_lists(table[RANDOM_ENTROPY], RANDOM_MODELS * width).reshape(-1, RANDOM_MODELS, width)
+    means = means_of_random_heads(layers, table[RANDOM_ENTROPY])
+    return {layer: (float(own.min()), float(own.max())) for layer, own in means.items()}
+
+
+def direct_effects_by_chance(layers: Sequence[LayerFacts], table: Table, level: float) -> dict[int, TauRange]:
+    """By layer between which mean direct effects a further head with random weights lies, at this level:
+    x̄ ± t · s √(1 + 1/n) of the n heads of the random models."""
+    if RANDOM_DIRECT not in table:
+        return {}
     ranges = {}
+    for layer, own in means_of_random_heads(layers, table[RANDOM_DIRECT]).items():
+        n = own.size
+        if n > 1:
+            deviation = own.std(ddof=1) * np.sqrt(1 + 1 / n)
+            reach = float(stats.t.ppf(0.5 + level / 2, n - 1) * deviation)
+            ranges[layer] = (float(own.mean()) - reach, float(own.mean()) + reach)
+    return ranges
+
+
+def means_of_random_heads(layers: Sequence[LayerFacts], values: Any) -> dict[int, Floats]:
+    """By layer the mean of each head of each random model [heads of all models], over the texts that have
+    one."""
+    width = len(names_of_heads(layers))
+    models = full_lists(values, RANDOM_MODELS * width).reshape(-1, RANDOM_MODELS, width)
+    found = {}
     for layer, heads in places_of_heads(layers).items():
         known = [own[~np.isnan(own).any(axis=1)] for own in models[:, :, heads].swapaxes(0, 1)]
         means = [own.mean(axis=0) for own in known if len(own)]
         if means:
-            ranges[layer] = (float(np.min(means)), float(np.max(means)))
-    return ranges
+            found[layer] = np.concatenate(means)
+    return found

@@ -59,10 +59,6 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
         if low > 0 or high < 0:
             return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
         return Verdict("not settled whether predictions become weaker or stronger without it")
-    if statistic == "direct-effect":
-        if low > 0 or high < 0:
-            return Verdict(f"directly {'raises' if low > 0 else 'lowers'} the predicted token")
-        return Verdict("not settled whether it directly raises or lowers the predicted token")
     if statistic == "removal-size":
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
@@ -72,6 +68,18 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
     if UNIFORM_NULL in summary.null and statistic not in NO_SHARES:
         return judge_attention_share(summary)
     return Verdict("")
+
+
+def judge_direct(summary: StatSummary, by_chance: Interval | None) -> Verdict:
+    """Judge what a head adds to the predicted token directly, beside heads with random weights: the predicted
+    token is the one that a model makes largest, so that most parts of any model raise it."""
+    interval = summary.reliable_interval
+    if interval is None or by_chance is None:
+        return TOO_FEW_EXAMPLES
+    low, high = interval
+    if low > max(0.0, by_chance[1]) or high < min(0.0, by_chance[0]):
+        return Verdict(f"directly {'raises' if low > 0 else 'lowers'} the predicted token")
+    return Verdict("direct effect not distinguishable from random weights")
 
 
 def judge_offset(summary: StatSummary, nouns: Nouns) -> Verdict:
