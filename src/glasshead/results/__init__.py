@@ -29,6 +29,7 @@ from glasshead.results.audit_card import (
     curve_column,
 )
 from glasshead.results.audited_method import method_words, with_common_names
+from glasshead.results.cited import Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -189,6 +190,7 @@ __all__ = [
     "AuditCard",
     "AuditComparison",
     "AuditSummary",
+    "Cited",
     "Claim",
     "CoefficientCurve",
     "CoefficientMatrix",
@@ -223,6 +225,8 @@ __all__ = [
     "MethodRanking",
     "OtherAnswer",
     "PairedDifference",
+    "Passage",
+    "PassagePair",
     "PatchedPair",
     "PatchedSite",
     "Patching",
@@ -237,7 +241,10 @@ __all__ = [
     "RunGroup",
     "SeedTest",
     "SliceTest",
+    "SourceEffect",
+    "SourceSpan",
     "Standing",
+    "Statement",
     "Status",
     "Verdict",
     "Written",

@@ -1,0 +1,143 @@
+"""Which passages a statement came from, and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from glasshead.results import PassagePair, SourceEffect
+from glasshead.sources.effects import Effects
+
+LEAST = 0.1
+"""Nats that a source changes at least: an answer 1.1 times as probable is the same answer."""
+SHARE = 0.1
+"""And of what all passages add to the statement together."""
+
+
+@dataclass(frozen=True)
+class Removals:
+    """By how much log p of a statement falls: without any passage, without each alone, without pairs."""
+
+    log_p: float
+    without_any: float
+    alone: Sequence[float]
+    pairs: Mapping[tuple[int, int], float]
+
+    @property
+    def gain(self) -> float:
+        """What all passages add."""
+        return self.log_p - self.without_any
+
+    @property
+    def least(self) -> float:
+        """What a removal changes at least where it matters."""
+        return max(LEAST, SHARE * self.gain)
+
+
+def find_pairs(removals: Removals) -> tuple[PassagePair, ...]:
+    """Passages that depend on each other.
+
+    Without both more is lost than without the one and without the other: one is enough. Without either
+    nearly as much is lost as without both: both are needed.
+    """
+    found = []
+    for (first, second), both in removals.pairs.items():
+        one, other = removals.alone[first], removals.alone[second]
+        if both > max(one, 0.0) + max(other, 0.0) + max(removals.least, both / 2):
+            found.append(PassagePair(first, second, "repeat", both))
+        elif min(one, other) > max(removals.least, both / 2):
+            found.append(PassagePair(first, second, "together", both))
+    return tuple(found)
+
+
+def candidates(effects: Effects, scale: float) -> list[int]:
+    """Passages whose interval lies above `SHARE` of what all passages add, ``scale``, in the units of the
+    effect, and above `LEAST`."""
+    lows = effects.values if effects.low is None else effects.low
+    return [passage for passage, low in enumerate(lows) if low > max(LEAST, SHARE * scale)]
+
+
+def judge_sources(
+    effects: Effects, found: Sequence[int], removals: Removals, lost: float, pairs: Sequence[PassagePair]
+) -> tuple[SourceEffect, ...]:
+    """Each passage with what is shown of it: a source is a candidate, if without all candidates log p falls
+    (``lost``) by what matters; or a passage that repeats another, if without both it does."""
+    repeated = {place for pair in pairs if pair.kind == "repeat" for place in (pair.first, pair.second)}
+    sources = repeated | ({*found} if lost > removals.least else set())
+    return tuple(
+        SourceEffect(
+            passage, float(value), effects.interval(passage), removals.alone[passage], passage in sources
+        )
+        for passage, value in enumerate(effects.values)
+    )
+
+
+def says(
+    removals: Removals,
+    judged: Sequence[SourceEffect],
+    pairs: Sequence[PassagePair],
+    without_sources: float,
+    names: Sequence[str],
+    subject: str,
+) -> tuple[str, ...]:
+    """What it comes to: first which passages, then by how much, then what they are to each other."""
+    sources = sorted((one for one in judged if one.is_source), key=lambda one: -one.effect)
+    gain = removals.gain
+    if not sources:
+        if gain <= LEAST:
+            return (
+                f"{subject} comes from none of the passages",
+                f"The model gives it without them as well: {times(-gain)} as probable."
+                if gain < -LEAST
+                else "Without any of them it is as probable.",
+            )
+        return (
+            f"No passage is shown to be where {lower(subject)} comes from",
+            f"All of them together make it {times(gain)} as probable, but no single one is shown to.",
+        )
+    listed = join([names[one.passage] for one in sources])
+    noun = "passage" if len(sources) == 1 else "passages"
+    lost = removals.log_p - without_sources
+    sentences = [
+        f"{subject} comes from {noun} {listed}",
+        f"Without {'it' if len(sources) == 1 else 'them'} {lower(subject)} is {fraction(lost)} as probable.",
+    ]
+    for pair in pairs:
+        both = f"Passages {names[pair.first]} and {names[pair.second]}"
+        sentences.append(
+            f"{both} say the same: one of them is enough."
+            if pair.kind == "repeat"
+            else f"{both} are both needed."
+        )
+    return tuple(sentences)
+
+
+def times(nats: float) -> str:
+    """By which factor something is more probable."""
+    factor = math.exp(min(nats, 50.0))
+    if factor < 9.95:
+        return f"{factor:.1f} times"
+    return f"{float(f'{factor:.2g}'):,.0f} times" if factor < 1e6 else "over a million times"
+
+
+def fraction(nats: float) -> str:
+    """By which part something is as probable: ``1/12``."""
+    factor = math.exp(min(nats, 50.0))
+    if factor < 1.05:
+        return "just"
+    if factor < 2.0:
+        return f"{100 / factor:.0f} %"
+    if factor >= 1e6:
+        return "less than a millionth"
+    return f"1/{float(f'{factor:.2g}'):,.0f}"
+
+
+def lower(subject: str) -> str:
+    """A subject inside a sentence."""
+    return subject[0].lower() + subject[1:]
+
+
+def join(names: Sequence[str]) -> str:
+    """``1, 2 and 3``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
