@@ -54,9 +54,9 @@ def cite(request: CiteRequest) -> Cited:
     with passages removed. ``contextcite`` keeps each with probability ½ and fits a sparse linear surrogate
     to the log-odds; ``shapley`` is the mean over orders of what a passage adds where it joins;
     ``leave-one-out`` the fall without it alone. A passage is a source if its 95 % interval, for all passages
-    at once, lies above a tenth of what all passages add, and if the answer is less probable without all
-    such. The strongest are also removed in pairs: one may be enough, or both needed. Within sources, sentences
-    and then words are removed one by one.
+    at once, lies above a tenth of what all passages add, and if the answer is less probable without all such.
+    The strongest are also removed in pairs: one may be enough, or both needed. Within sources, sentences and
+    then words are removed one by one.
 
     Raises:
         InputError: if the model cannot be opened or writes no text, if the context holds no passage, and if
