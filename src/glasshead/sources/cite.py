@@ -30,7 +30,14 @@ from glasshead.sources.effects import (
     subsets_of_orders,
     surrogate_effects,
 )
-from glasshead.sources.judge import Removals, candidates, find_pairs, judge_sources, says
+from glasshead.sources.judge import (
+    Removals,
+    candidates,
+    compare_removals,
+    find_pairs,
+    judge_sources,
+    says,
+)
 from glasshead.sources.passages import read_passages
 from glasshead.sources.prompts import choose_frame, describe
 from glasshead.sources.removals import LogProbs, Masks, Part, PassageRemover
@@ -153,7 +160,7 @@ class Citing:
     def score(self, kept: Masks, what: str, removal: Any = None) -> LogProbs:
         """Log-probabilities of the answer's tokens with subsets of the passages."""
         return self.remover.score(
-            kept, removal or self.request.removal, lambda done, of: self.say(what, done / max(of, 1))
+            kept, removal or self.request.removal, lambda done, of: self.say(f"{what}: {of:,} prompts", done / max(of, 1))
         )
 
     def subsets(self, count: int) -> Masks:
@@ -203,6 +210,7 @@ class Citing:
         (fall,) = self.without([sources], own, float(base[0]))
         names = [f"{n + 1} ({one.title})" if one.title else str(n + 1) for n, one in enumerate(passages)]
         subject = "The answer" if part == (0, len(self.answer.text)) else "This sentence"
+        other = self.other(own, float(base[0]))
         return Statement(
             *part,
             log_probability=float(base[0]),
@@ -211,8 +219,9 @@ class Citing:
             effects=judged,
             pairs=pairs,
             spans=self.spans(sources, own, float(base[0])),
-            other=self.other(sources, own, float(base[0])),
+            other=other,
             says=says(removals, judged, pairs, float(base[0]) - fall, names, subject),
+            remarks=compare_removals(removals, self.request.removal, other, names),
         )
 
     def without(self, groups: Sequence[Sequence[int]], own: list[int], log_p: float) -> list[float]:
@@ -223,7 +232,7 @@ class Citing:
         scores = self.score(kept, "removing pairs")[:, own].sum(axis=1)
         return [log_p - float(score) for score in scores]
 
-    def other(self, sources: Sequence[int], own: list[int], log_p: float) -> dict[str, tuple[float, ...]]:
+    def other(self, own: list[int], log_p: float) -> dict[str, tuple[float, ...]]:
         """By how much log p falls without each passage, by the other way to take its words away."""
         removal = "replace" if self.request.removal != "replace" else "delete"
         kept = ~np.eye(len(self.remover.frame.passages), dtype=bool)
