@@ -8,9 +8,15 @@ from glasshead.results import Cited, Passage, PassagePair, SourceEffect, SourceS
 
 NASTY = "<script>alert('x')</script> [a](javascript:alert(1)) \u202e 🙂 `|` &amp;"
 PASSAGES = (
-    Passage("The lighthouse of Alta was built in 1871. It is painted red.", "Coasts", "https://example.org/a?b=1&c=2"),
     Passage(
-        "🙂 Boats need light. The keeper of Alta was Ana Ruiz, who wrote letters.", "Keepers", "javascript:alert(1)"
+        "The lighthouse of Alta was built in 1871. It is painted red.",
+        "Coasts",
+        "https://example.org/a?b=1&c=2",
+    ),
+    Passage(
+        "🙂 Boats need light. The keeper of Alta was Ana Ruiz, who wrote letters.",
+        "Keepers",
+        "javascript:alert(1)",
     ),
     Passage(f"Nothing here matters. {NASTY}", NASTY, "https://evil.example/\"onmouseover='x'"),
     Passage("Alta's keeper was Ana Ruiz.", "", "docs/keepers.txt"),
@@ -46,11 +52,12 @@ def statements() -> tuple[Statement, ...]:
         spans=(
             SourceSpan(0, 0, 41, "sentence", 5.0),
             SourceSpan(0, 42, 60, "sentence", -0.2),
-            *words_of(0, ("The", 0.01), ("lighthouse", 0.8), ("Alta", 1.2), ("built", -0.4), ("1871.", 4.9)),
+            *words_of(0, ("The", 0.01), ("lighthouse", 0.8), ("Alta", 1.2), ("built", -0.4)),
+            *words_of(0, ("1871.", 4.9)),
         ),
         maps={"attention": (0.1, 0.05, 0.3, 0.02, 0.02)},
         other={"replace": (4.9, 0.03, 0.0, 0.0, 0.0)},
-        says=("This sentence comes from passage 1 (Coasts)", "Without it this sentence is 1/160 as probable."),
+        says=("This sentence comes from passage 1 (Coasts)", "Without it it is 1/160 as probable."),
     )  # fmt: skip
     second = Statement(
         22, 46, -0.6, -5.0, -4.4,
@@ -69,7 +76,7 @@ def statements() -> tuple[Statement, ...]:
             "Without them this sentence is 1/45 as probable.",
             "Passages 2 (Keepers) and 4 say the same: one of them is enough.",
         ),
-        remarks=("Passage 5 matters only where it is replaced by a neutral text, not where it is deleted.",),
+        remarks=("Passage 5 matters only when it is replaced by a neutral text, not when it is deleted.",),
     )  # fmt: skip
     whole = replace(
         first,

@@ -10,7 +10,11 @@ from glasshead.results import Cited
 def cited_markdown(cited: Cited) -> str:
     """The conclusion, the answer with footnotes, the numbers, and the footnotes."""
     notes = [footnote(cited, passage) for passage in sources_of(cited)]
-    parts = [markdown_view(conclusion(cited)), answer_with_notes(cited), markdown_view(numbers_document(cited))]
+    parts = [
+        markdown_view(conclusion(cited)),
+        answer_with_notes(cited),
+        markdown_view(numbers_document(cited)),
+    ]
     return "\n\n".join([part.rstrip("\n") for part in [*parts, *notes]]) + "\n"
 
 

@@ -21,6 +21,12 @@ def label_of(passage: Passage) -> str:
     return words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS].rstrip()}…"
 
 
+def short_name(cited: Cited, passage: int) -> str:
+    """A passage by its number and the first words of its title."""
+    own = cited.passages[passage]
+    return f"{passage + 1} ({label_of(own)})" if own.title else str(passage + 1)
+
+
 def web_link(passage: Passage) -> str:
     """The link of a passage if it leads to a web page; empty: none."""
     link = passage.link.strip()
@@ -67,32 +73,27 @@ def ordered_effects(statement: Statement) -> list[SourceEffect]:
 
 def what_effect_means(facts: Mapping[str, Any], statement: Statement) -> str:
     """What the numbers of the method are, and how sure."""
-    draws = facts["draws"]
-    is_exact = all(one.interval is None for one in statement.effects)
-    subsets = 2 ** len(statement.effects)
     if facts["method"] == "leave-one-out":
-        return "Effect: by how many nats log p falls without this passage alone. Nothing was drawn: it is exact."
-    if facts["method"] == "shapley":
-        what = "Effect: what a passage adds to log p, in nats, where it joins others, as the mean over orders."
-        drawn = "orders drawn at random"
-    else:
-        what = (
-            "Effect: what a passage adds to the log-odds of these words, by a sparse linear model fitted to "
-            f"{f'all {subsets}' if is_exact else draws} subsets of the passages."
-        )
-        drawn = "the random subsets"
+        return "Effect: how many nats log p falls without this passage. Nothing is drawn, so it is exact."
+    is_exact = all(one.interval is None for one in statement.effects)
+    subsets = f"all {2 ** len(statement.effects)}" if is_exact else f"{facts['draws']} random"
+    what = (
+        "Effect: how many nats a passage adds to log p where it joins others, as the mean over all orders."
+        if facts["method"] == "shapley"
+        else "Effect: what a passage adds to the log-odds of these words, from a sparse linear model fitted "
+        f"to {subsets} subsets of the passages."
+    )
     if is_exact:
-        return f"{what} All subsets were read: it is exact."
-    return f"{what} Its 95 % interval, for all passages at once, is that over {drawn}."
+        return f"{what} Every subset was run, so it is exact."
+    return f"{what} The 95 % intervals are over the draws and hold for all passages at once."
 
 
-def what_columns_mean(facts: Mapping[str, Any]) -> str:
+def what_columns_mean(facts: Mapping[str, Any], statement: Statement) -> str:
     """What removals are, in which unit, and what "as probable" compares."""
-    alone = "replaced" if facts["removal"] != "replace" else "deleted"
+    others = "".join(f"; {removal_title(way)}: when it is {REMOVED[way]} instead" for way in statement.other)
     return (
-        f"Alone: by how many nats log p falls where this passage alone is {REMOVED[facts['removal']]}; {alone}: "
-        f"where it is {REMOVED['replace' if alone == 'replaced' else 'delete']} instead. {SCALE} As probable "
-        "means: the probability that the model gives to exactly these words, one token after the other."
+        f"Alone: how many nats log p falls when only this passage is {REMOVED[facts['removal']]}{others}. "
+        f"{SCALE} “As probable” compares the probability that the model gives to exactly these words."
     )
 
 
@@ -109,12 +110,14 @@ def attention_remarks(cited: Cited, statement: Statement) -> list[str]:
         if not any(shares):
             continue
         top = max(range(len(shares)), key=lambda passage: shares[passage])
-        if top not in sources:
-            which = "none of them" if len(sources) > 1 else "not this one" if sources else "no source"
-            remarks.append(
-                f"{name[:1].upper()}{name[1:]} gives most to passage {cited.name_of(top)}, which is {which} "
-                f"({share(shares[top])} of what it gives to the prompt)."
-            )
+        if top in sources:
+            continue
+        none = "is not shown to be a source"
+        which = "is not one of them" if len(sources) > 1 else "is not this one" if sources else none
+        remarks.append(
+            f"{name[:1].upper()}{name[1:]} gives most to passage {short_name(cited, top)}, which {which} "
+            f"({share(shares[top])} of what it gives to the prompt)."
+        )
     return remarks
 
 

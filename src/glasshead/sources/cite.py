@@ -160,7 +160,9 @@ class Citing:
     def score(self, kept: Masks, what: str, removal: Any = None) -> LogProbs:
         """Log-probabilities of the answer's tokens with subsets of the passages."""
         return self.remover.score(
-            kept, removal or self.request.removal, lambda done, of: self.say(f"{what}: {of:,} prompts", done / max(of, 1))
+            kept,
+            removal or self.request.removal,
+            lambda done, of: self.say(f"{what}: {of:,} prompts", done / max(of, 1)),
         )
 
     def subsets(self, count: int) -> Masks:

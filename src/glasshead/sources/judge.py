@@ -129,9 +129,8 @@ def compare_removals(
             if only:
                 noun, verb, they = ("Passage", "matters", "it is") if len(only) == 1 else PLURAL
                 listed = join([names[n] for n in only])
-                found.append(
-                    f"{noun} {listed} {verb} only where {they} {REMOVED[one]}, not where {they} {REMOVED[two]}."
-                )
+                when, else_when = (f"{they} {REMOVED[how]}" for how in (one, two))
+                found.append(f"{noun} {listed} {verb} only when {when}, not when {else_when}.")
     return tuple(found)
 
 

@@ -25,6 +25,7 @@ from glasshead.report.document import (
     Row,
     Sentence,
     Table,
+    Tone,
     cell,
     columns,
     conclusion_blocks,
@@ -71,7 +72,7 @@ def numbers_document(cited: Cited) -> Document:
     return [
         *([Listing(sentences)] if sentences else []),
         passages_table(cited, whole),
-        Sentence(f"{what_effect_means(cited.facts, whole)} {what_columns_mean(cited.facts)}", "quiet"),
+        Sentence(f"{what_effect_means(cited.facts, whole)} {what_columns_mean(cited.facts, whole)}", "quiet"),
         Facts(facts_of(cited)),
         *(Sentence(note, "quiet") for note in cited.notes),
     ]
@@ -103,6 +104,6 @@ def passages_table(cited: Cited, statement: Statement) -> Table:
 def name_cell(cited: Cited, one: SourceEffect) -> Cell:
     """A passage by its number and title or first words; which one it repeats."""
     passage = cited.passages[one.passage]
-    tone = "strong" if one.is_source else "plain"
+    tone: Tone = "strong" if one.is_source else "plain"
     same = "" if passage.repeats is None else f"the same text as passage {passage.repeats + 1}"
     return cell([Piece(f"{one.passage + 1}: {label_of(passage)}", tone)], [Piece(same, "quiet")])

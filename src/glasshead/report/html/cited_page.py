@@ -46,7 +46,8 @@ def cited_page(cited: Cited) -> str:
             answer=mark_sentences(cited),
             several=len(cited.statements) > 1,
             unit=unit_of(cited.facts),
-            means=[what_effect_means(cited.facts, cited.whole), what_columns_mean(cited.facts)],
+            drawn=any(one.interval is not None for one in cited.whole.effects),
+            means=[what_effect_means(cited.facts, cited.whole), what_columns_mean(cited.facts, cited.whole)],
             labels=[one_line(label_of(one)) if one.title else "" for one in cited.passages],
             links=[web_link(one) for one in cited.passages],
             table=passages_table(cited, cited.whole),
@@ -61,7 +62,8 @@ def mark_sentences(cited: Cited) -> Markup:
     parts = list[Markup]()
     several = len(cited.statements) > 1
     mark = Markup(
-        '<mark class="z sentence" role="button" data-statement="{}" aria-pressed="false" tabindex="-1">{}</mark>'
+        '<mark class="z sentence" role="button" data-statement="{}" aria-pressed="false" '
+        'tabindex="-1">{}</mark>'
     )
     for words, statement in marked_answer(cited):
         shown = visible(words)

@@ -54,11 +54,11 @@ function choose(number) {
   const said = number ? [make("h3", chosen.says[0]), make("p", chosen.says.slice(1).join(" "))] : [];
   part(".comes-to").replaceChildren(...said, ...chosen.remarks.map(words => make("p", words, "remark")));
   const sources = shown.children.length, others = folded.children.length;
-  part(".of-sources").textContent = sources ? `${sources === 1 ? "The passage" : `The ${sources} passages`} ${number ? "it" : "the answer"} comes from` : "No passage is shown to be a source";
+  part(".of-sources").textContent = sources ? `${sources === 1 ? "The passage" : `The ${sources} passages`} ${number ? "this sentence" : "the answer"} comes from` : "No passage is shown to be a source";
   part(".key").hidden = !chosen.rows.some(row => row.segments.length);
   for (const scale of document.querySelectorAll(".key .scale")) scale.textContent = chosen.scale;
   part(".others").hidden = !others;
-  part(".others summary").textContent = others === 1 ? "1 passage that is not shown to be a source" : `${others} passages that are not shown to be sources`;
+  part(".others summary").textContent = others === 1 ? "1 passage that is no source" : sources ? `${others} passages that are no sources` : `Show the ${others} passages`;
 }
 
 for (const one of choices) one.addEventListener("click", () => choose(Number(one.dataset.statement)));
