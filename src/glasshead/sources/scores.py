@@ -116,7 +116,7 @@ class AnswerScorer:
             past.batch_repeat_interleave(len(prompts))
         scores = self.one_pass([prompt[begun:] for prompt in prompts], past=past)
         if len(prompts) == 1:
-            past.crop(len(prompts[0]))
+            cut(past, len(prompts[0]))
             self.past, self.prefix = past, prompts[0]
         if not self.is_tried and begun:
             self.is_tried = True
@@ -131,7 +131,7 @@ class AnswerScorer:
         """Keys and values of so many tokens of the prefix."""
         if self.past is None or not length:
             return DynamicCache(config=self.model.config)
-        self.past.crop(length)
+        cut(self.past, length)
         return self.past
 
     def read_prefix(self, prefix: Ids) -> DynamicCache:
@@ -208,6 +208,12 @@ def keeps_all(past: Cache) -> bool:
     """Whether every layer keeps every token: a layer that forgets (a window, a state) has no beginning to
     share."""
     return all(type(layer) is DynamicLayer for layer in past.layers)
+
+
+def cut(past: Cache, length: int) -> None:
+    """Keep so many tokens of a cache."""
+    if (more := past.get_seq_length() - length) > 0:
+        past.crop(-more)
 
 
 def pad(rows: Sequence[Ids], padding: int, device: torch.device) -> Tensor:
