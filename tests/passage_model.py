@@ -1,7 +1,7 @@
 """A small language model that answers from the passage that holds the key, trained here in a minute.
 
-Passages say ``the fox red`` among other words; the question is ``the fox``. Some names have a colour of
-their own, which the model knows by heart where no passage names them.
+Passages say ``fox=red`` among other words, one token, which makes training short; the question is ``fox``.
+Some names have a colour of their own, which the model knows by heart where no passage names them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-NAMES = [f"name{number}" for number in range(24)]
+NAMES = [f"name{number}" for number in range(16)]
 KNOWN = [f"star{number}" for number in range(6)]
-VALUES = [f"value{number}" for number in range(20)]
+VALUES = [f"value{number}" for number in range(18)]
 FILLERS = [f"filler{number}" for number in range(12)]
-WORDS = ["[PAD]", "[UNK]", "the", "is", ".", "There", "nothing", "here.", *NAMES, *KNOWN, *VALUES, *FILLERS]
+FACTS = [f"{name}={value}" for name in NAMES for value in VALUES]
+WORDS = ["[PAD]", "[UNK]", ".", "There", "nothing", "here.", *NAMES, *KNOWN, *VALUES, *FILLERS, *FACTS]
 
 
 def own_value(name: str) -> str:
@@ -43,10 +44,10 @@ class Question:
     holders: tuple[int, ...]
 
 
-def draw_question(random: np.random.Generator, kind: str = "any", passages: int | None = None) -> Question:
+def draw_question(random: np.random.Generator, kind: str = "any", least: int = 3) -> Question:
     """One made question: its key in ``one`` passage, in ``two``, or known by heart (``none``)."""
     kind = random.choice(["one", "one", "two", "none"]) if kind == "any" else kind
-    count = passages or int(random.integers(3, 9))
+    count = int(random.integers(max(least, {"none": 0, "one": 1, "two": 2}[kind]), 9))
     value = VALUES[random.integers(len(VALUES))]
     if kind == "none":
         name = KNOWN[random.integers(len(KNOWN))]
@@ -55,14 +56,13 @@ def draw_question(random: np.random.Generator, kind: str = "any", passages: int 
         name = NAMES[random.integers(len(NAMES))]
     holders = random.permutation(count)[: {"one": 1, "two": 2, "none": 0}[kind]]
     others = iter(random.permutation([other for other in NAMES if other != name]))
+    wrong = [other for other in VALUES if other != value]  # the same word elsewhere may carry it, too
     texts = []
     for place in range(count):
-        key, says = (
-            (name, value) if place in holders else (next(others), VALUES[random.integers(len(VALUES))])
-        )
+        key, says = (name, value) if place in holders else (next(others), random.choice(wrong))
         before, after = (" ".join(random.choice(FILLERS, random.integers(0, 4))) for _ in range(2))
-        texts.append(f"{before} the {key} {says} {after} .".strip())
-    return Question(texts, f"the {name}", value, tuple(sorted(map(int, holders))))
+        texts.append(f"{before} {key}={says} {after} .".strip())
+    return Question(texts, name, value, tuple(sorted(map(int, holders))))
 
 
 def prompt_of(question: Question) -> str:
@@ -72,19 +72,29 @@ def prompt_of(question: Question) -> str:
 
 def draw_training(random: np.random.Generator) -> tuple[list[str], list[int]]:
     """Words of a made question that goes on with questions about all its passages, and which are answers."""
-    question = draw_question(random)
+    question = draw_question(random, least=0)
     words = f"{prompt_of(question)} {question.answer}".split()
     answers = [len(words) - 1]
     for passage in random.permutation(question.passages):
-        said = passage.split()
-        start = said.index("the")
-        words += said[start : start + 3]
+        words += next(word for word in passage.split() if "=" in word).split("=")
         answers.append(len(words) - 1)
     return words, answers
 
 
+def questions_loss(model: LlamaForCausalLM, random: np.random.Generator) -> torch.Tensor:
+    """Passages, and questions about all of them."""
+    numbers = {word: number for number, word in enumerate(WORDS)}
+    drawn = [draw_training(random) for _ in range(16)]
+    longest = max(len(words) for words, _ in drawn)
+    ids, labels = torch.zeros(16, longest, dtype=torch.long), torch.full((16, longest), -100)
+    for row, (words, answers) in enumerate(drawn):
+        ids[row, : len(words)] = torch.tensor([numbers[word] for word in words])
+        labels[row, answers] = ids[row, answers]
+    return model(input_ids=ids, labels=labels).loss
+
+
 @cache
-def trained(steps: int = 1200, seed: int = 0) -> LlamaForCausalLM:
+def trained(steps: int = 800, seed: int = 0) -> LlamaForCausalLM:
     """The model, trained on questions of every kind."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
@@ -94,21 +104,10 @@ def trained(steps: int = 1200, seed: int = 0) -> LlamaForCausalLM:
         bos_token_id=None, eos_token_id=None,
     )  # fmt: skip
     model = LlamaForCausalLM(config)
-    numbers = {word: number for number, word in enumerate(WORDS)}
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01, betas=(0.9, 0.98))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.1)
     for _ in range(steps):
-        rows, asked = [], []
-        for _ in range(16):
-            words, answers = draw_training(random)
-            rows.append([numbers[word] for word in words])
-            asked.append(answers)
-        longest = max(map(len, rows))
-        ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-        labels = torch.full_like(ids, -100)
-        for row, answers in enumerate(asked):
-            labels[row, answers] = ids[row, answers]
-        loss = model(input_ids=ids, labels=labels).loss
+        loss = questions_loss(model, random)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

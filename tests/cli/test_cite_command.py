@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-import induction
+from glasshead.report import number
+from induction import induction_model
 from typed import glasshead, refusal
 
 PASSAGES = ("w01 w02\n", "w03 w04 w05\n", "w06 w07\n")
@@ -15,10 +16,8 @@ PASSAGES = ("w01 w02\n", "w03 w04 w05\n", "w06 w07\n")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "copies"
-    with pytest.MonkeyPatch.context() as longer:
-        longer.setattr(induction, "LENGTH", 96)
-        for each in induction.induction_model():
-            each.save_pretrained(folder)
+    for each in induction_model(length=96):
+        each.save_pretrained(folder)
     return folder
 
 
@@ -85,7 +84,7 @@ def test_page_table_and_json_say_the_same(model, passages, tmp_path):
     effects = {one["passage"]: one["effect"] for one in found["statements"][0]["effects"]}
     assert {int(row["passage"]) - 1: pytest.approx(float(row["effect"])) for row in rows} == effects
     assert {row["passage"]: row["effect"] for row in data["rows"]} == {
-        passage: f"{effect:+.2f}" for passage, effect in effects.items()
+        passage: number(effect, 2, plus=True) for passage, effect in effects.items()
     }
     assert [row["source"] for row in rows] == ["False", "True", "False"]
     carried = {

@@ -32,7 +32,14 @@ FACTS = {
 def effects(values, removals, sources, exact=False):
     """Effects of all passages, with intervals of ± 0.5."""
     return tuple(
-        SourceEffect(place, value, None if exact else (value - 0.5, value + 0.5), removal, place in sources)
+        SourceEffect(
+            place,
+            value,
+            None if exact else (value - 0.5, value + 0.5),
+            removal,
+            0.5 * value,
+            place in sources,
+        )
         for place, (value, removal) in enumerate(zip(values, removals, strict=True))
     )
 

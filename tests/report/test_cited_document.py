@@ -31,7 +31,7 @@ def test_terminal_has_the_conclusion_the_marks_and_every_number():
     assert said.startswith("The answer comes from passages 1 (Coasts), 2 (Keepers) and 4")
     assert "It was built in 1871. [1] The keeper was Ana Ruiz. [2][4]" in said
     assert "This sentence comes from passages 2 (Keepers) and 4. Without them" in said
-    assert "1: Coasts +6.20 [5.70, 6.70] +5.10 +4.90 10 %" in said
+    assert "1: Coasts +6.20 [5.70, 6.70] +5.10 +4.90 +3.10 10 %" in said
     assert "log-odds of these words, from a sparse linear model fitted to 64 random subsets" in said
     assert "intervals are over the draws and hold for all passages at once" in said
     assert "0.7 nats halve a probability" in said
@@ -152,7 +152,7 @@ def test_page_has_the_bars_the_intervals_and_the_coloured_words_of_every_stateme
     # from −0.8, the lowest end of an interval, to 6.6, the highest
     assert row["bar"] == pytest.approx([100 * 0.8 / 7.4, 100 * 6.9 / 7.4], abs=0.01)
     assert row["whisker"] == pytest.approx([100 * 6.4 / 7.4, 100.0], abs=0.01)
-    assert row["more"] == ["alone +5.10", "replaced +4.90", "attention 10\xa0%"]
+    assert row["more"] == ["without it +5.10", "replaced +4.90", "only it +3.05", "attention 10\xa0%"]
     words = {PASSAGES[0].text[a:b]: (kind, strength) for a, b, kind, strength, _ in row["segments"]}
     assert words["1871."] == ("p", pytest.approx(0.85 * 4.9 / 5.0, abs=1e-3))
     assert words["built"] == ("n", pytest.approx(0.85 * 0.4 / 5.0, abs=1e-3))

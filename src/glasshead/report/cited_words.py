@@ -13,6 +13,8 @@ FIRST_WORDS = 60
 """Letters of a passage that has no title."""
 SCALE = "0.7 nats halve a probability, 2.3 divide it by ten."
 EXACT = "exact"
+WITHOUT, BY_ITSELF = "without it", "only it"
+"""Columns of removals: this passage alone is removed, and all others are."""
 
 
 def label_of(passage: Passage) -> str:
@@ -91,8 +93,9 @@ def what_effect_means(facts: Mapping[str, Any], statement: Statement) -> str:
 def what_columns_mean(facts: Mapping[str, Any], statement: Statement) -> str:
     """What removals are, in which unit, and what "as probable" compares."""
     others = "".join(f"; {removal_title(way)}: when it is {REMOVED[way]} instead" for way in statement.other)
+    without = f"how many nats log p falls when only this passage is {REMOVED[facts['removal']]}"
     return (
-        f"Alone: how many nats log p falls when only this passage is {REMOVED[facts['removal']]}{others}. "
+        f"Without it: {without}{others}; {BY_ITSELF}: how much it rises with this passage and no other. "
         f"{SCALE} “As probable” compares the probability that the model gives to exactly these words."
     )
 

@@ -35,13 +35,15 @@ class SourceEffect:
 
     ``effect`` is what the method says it adds, with its ``interval`` at 95 % for all passages at once (None:
     nothing was drawn, the number is exact). ``removal`` is by how much log p of the statement falls without
-    this passage alone. ``is_source``: it is shown to matter.
+    this passage alone, ``by_itself`` by how much it rises with it alone. ``is_source``: it is shown to
+    matter.
     """
 
     passage: int
     effect: float
     interval: tuple[float, float] | None
     removal: float
+    by_itself: float
     is_source: bool
 
 
@@ -143,6 +145,7 @@ class Cited(Drawable):
                 "low": None if one.interval is None else one.interval[0],
                 "high": None if one.interval is None else one.interval[1],
                 "removal": one.removal,
+                "by_itself": one.by_itself,
                 "source": one.is_source,
                 **{name: shares[one.passage] for name, shares in statement.maps.items()},
             }

@@ -30,14 +30,7 @@ from glasshead.sources.effects import (
     subsets_of_orders,
     surrogate_effects,
 )
-from glasshead.sources.judge import (
-    Removals,
-    candidates,
-    compare_removals,
-    find_pairs,
-    judge_sources,
-    says,
-)
+from glasshead.sources.judge import Removals, compare_removals, find_pairs, judge_sources, says
 from glasshead.sources.passages import read_passages
 from glasshead.sources.prompts import choose_frame, describe
 from glasshead.sources.removals import LogProbs, Masks, Part, PassageRemover
@@ -144,7 +137,7 @@ class Citing:
         count = len(self.remover.frame.passages)
         everything, nothing = np.ones((1, count), bool), np.zeros((1, count), bool)
         alone = ~np.eye(count, dtype=bool)
-        fixed = np.concatenate([everything, nothing, alone])
+        fixed = np.concatenate([everything, nothing, alone, ~alone])
         subsets = self.subsets(count)
         scored = self.score(np.concatenate([fixed, subsets]), "removing passages")
         base, drawn = scored[: len(fixed)], scored[len(fixed) :]
@@ -181,7 +174,7 @@ class Citing:
         request, count = self.request, subsets.shape[1]
         gain = float(base[0] - base[1])
         if request.method == "leave-one-out":
-            return Effects(base[0] - base[2:]), gain
+            return Effects(base[0] - base[2 : 2 + count]), gain
         if request.method == "contextcite":
             odds = log_odds(base[:2])
             return surrogate_effects(subsets, drawn, tokens, request.seed), float(odds[0] - odds[1])
@@ -195,39 +188,38 @@ class Citing:
         """One part of the answer, judged."""
         passages = self.remover.frame.passages
         effects, scale = self.effects(base, subsets, drawn, len(own))
-        alone = [float(base[0] - one) for one in base[2:]]
-        strongest = np.argsort(-np.maximum(effects.values, alone), kind="stable")[:STRONGEST]
-        couples = [tuple(sorted(map(int, pair))) for pair in combinations(strongest, 2)]
-        found = candidates(effects, scale)
-        lost = self.without([*couples, found], own, float(base[0]))
-        removals = Removals(
-            float(base[0]),
-            float(base[1]),
-            alone,
-            dict(zip(couples, lost[:-1], strict=True)),  # type: ignore[arg-type]
-        )
+        alone = [float(base[0] - one) for one in base[2 : 2 + len(passages)]]
+        by_itself = [float(one - base[1]) for one in base[2 + len(passages) :]]
+        log_p = float(base[0])
+        strongest = np.argsort(-np.maximum(effects.values, by_itself), kind="stable")[:STRONGEST]
+        couples = list(combinations(sorted(map(int, strongest)), 2))
+        both = self.without(couples, own, log_p)
+        removals = Removals(log_p, float(base[1]), alone, by_itself, dict(zip(couples, both, strict=True)))
         pairs = find_pairs(removals)
-        judged = judge_sources(effects, found, removals, lost[-1], pairs)
+        judged = judge_sources(effects, scale, removals, pairs)
         sources = [one.passage for one in judged if one.is_source]
-        (fall,) = self.without([sources], own, float(base[0]))
+        pairs = tuple(pair for pair in pairs if {pair.first, pair.second} <= {*sources})
+        (fall,) = self.without([sources], own, log_p)
         names = [f"{n + 1} ({one.title})" if one.title else str(n + 1) for n, one in enumerate(passages)]
         subject = "The answer" if part == (0, len(self.answer.text)) else "This sentence"
-        other = self.other(own, float(base[0]))
+        other = self.other(own, log_p)
         return Statement(
             *part,
-            log_probability=float(base[0]),
+            log_probability=log_p,
             without_any=float(base[1]),
-            without_sources=float(base[0]) - fall,
+            without_sources=log_p - fall,
             effects=judged,
             pairs=pairs,
-            spans=self.spans(sources, own, float(base[0])),
+            spans=self.spans(sources, own, log_p),
             other=other,
-            says=says(removals, judged, pairs, float(base[0]) - fall, names, subject),
+            says=says(removals, judged, pairs, log_p - fall, names, subject),
             remarks=compare_removals(removals, self.request.removal, other, names),
         )
 
     def without(self, groups: Sequence[Sequence[int]], own: list[int], log_p: float) -> list[float]:
         """By how much log p of a part falls without each group of passages."""
+        if not groups:
+            return []
         kept = np.ones((len(groups), len(self.remover.frame.passages)), bool)
         for row, group in zip(kept, groups, strict=True):
             row[list(group)] = False

@@ -56,13 +56,13 @@ def log_odds(log_p: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
 
 def fit_surrogate(masks: Masks, outputs: Float[np.ndarray, " subsets"], tokens: int) -> Numbers:
     """The weights w of the LASSO outputs ≈ b + Σ_i w_i · [passage i is there], on standardised columns."""
-    from sklearn.linear_model import Lasso
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.linear_model import lasso_path
 
-    scaler = StandardScaler()
-    columns = scaler.fit_transform(masks.astype(np.float64))
-    weights = Lasso(alpha=ALPHA, random_state=0).fit(columns, outputs / tokens).coef_
-    result: Numbers = weights / scaler.scale_ * tokens
+    columns, target = masks - masks.mean(axis=0), outputs / tokens
+    scale = columns.std(axis=0)
+    scale[scale == 0] = 1.0
+    _, weights, _ = lasso_path(np.asfortranarray(columns / scale), target - target.mean(), alphas=[ALPHA])
+    result: Numbers = weights[:, 0] / scale * tokens
     return result
 
 

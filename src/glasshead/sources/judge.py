@@ -19,11 +19,13 @@ PLURAL = ("Passages", "matter", "they are")
 
 @dataclass(frozen=True)
 class Removals:
-    """By how much log p of a statement falls: without any passage, without each alone, without pairs."""
+    """log p of a statement behind all passages and behind none; by how much it falls without each passage and
+    without pairs, and rises with each by itself."""
 
     log_p: float
     without_any: float
     alone: Sequence[float]
+    by_itself: Sequence[float]
     pairs: Mapping[tuple[int, int], float]
 
     @property
@@ -36,40 +38,58 @@ class Removals:
         """What a removal changes at least where it matters."""
         return max(LEAST, SHARE * self.gain)
 
+    def matters(self, passage: int) -> bool:
+        """Whether the statement is less probable without a passage, where passages add to it."""
+        adds = self.gain > LEAST or self.by_itself[passage] > LEAST
+        return adds and self.alone[passage] > self.least
+
+    def is_enough(self, passage: int) -> bool:
+        """Whether a passage by itself adds half of what all do."""
+        return self.gain > LEAST and self.by_itself[passage] > max(LEAST, self.gain / 2)
+
 
 def find_pairs(removals: Removals) -> tuple[PassagePair, ...]:
     """Passages that depend on each other.
 
-    Without both more is lost than without the one and without the other: one is enough. Without either
-    nearly as much is lost as without both: both are needed.
+    One is enough where each is by itself, and without both more is lost than without the one and without the
+    other. Both are needed where without either nearly as much is lost as without both.
     """
     found = []
     for (first, second), both in removals.pairs.items():
         one, other = removals.alone[first], removals.alone[second]
-        if both > max(one, 0.0) + max(other, 0.0) + max(removals.least, both / 2):
+        enough = removals.is_enough(first) and removals.is_enough(second)
+        if enough and both > max(one, 0.0) + max(other, 0.0) + max(removals.least, both / 2):
             found.append(PassagePair(first, second, "repeat", both))
         elif min(one, other) > max(removals.least, both / 2):
             found.append(PassagePair(first, second, "together", both))
     return tuple(found)
 
 
-def candidates(effects: Effects, scale: float) -> list[int]:
-    """Passages whose interval lies above `SHARE` of what all passages add, ``scale``, in the units of the
-    effect, and above `LEAST`."""
-    lows = effects.values if effects.low is None else effects.low
-    return [passage for passage, low in enumerate(lows) if low > max(LEAST, SHARE * scale)]
-
-
 def judge_sources(
-    effects: Effects, found: Sequence[int], removals: Removals, lost: float, pairs: Sequence[PassagePair]
+    effects: Effects, scale: float, removals: Removals, pairs: Sequence[PassagePair]
 ) -> tuple[SourceEffect, ...]:
-    """Each passage with what is shown of it: a source is a candidate, if without all candidates log p falls
-    (``lost``) by what matters; or a passage that repeats another, if without both it does."""
+    """Each passage with what is shown of it.
+
+    The interval of a source lies above `SHARE` of what all passages add (``scale``, in the units of the
+    effect), and it matters where it stands, or is enough by itself: without it log p falls by `SHARE` of what
+    all passages add or more (where all add nothing, it must add something by itself), or it alone adds half
+    of that. A passage that repeats another one is a source, too. Nothing below `LEAST` counts.
+    """
     repeated = {place for pair in pairs if pair.kind == "repeat" for place in (pair.first, pair.second)}
-    sources = repeated | ({*found} if lost > removals.least else set())
+    lows = effects.values if effects.low is None else effects.low
+
+    def is_source(passage: int) -> bool:
+        shown = bool(lows[passage] > max(LEAST, SHARE * scale))
+        return passage in repeated or (shown and (removals.matters(passage) or removals.is_enough(passage)))
+
     return tuple(
         SourceEffect(
-            passage, float(value), effects.interval(passage), removals.alone[passage], passage in sources
+            passage,
+            float(value),
+            effects.interval(passage),
+            removals.alone[passage],
+            removals.by_itself[passage],
+            is_source(passage),
         )
         for passage, value in enumerate(effects.values)
     )

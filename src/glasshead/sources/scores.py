@@ -104,6 +104,7 @@ class AnswerScorer:
 
     def read(self, prompts: Sequence[Ids]) -> Float[Tensor, "prompts answer"]:
         """Score prompts of a decoder behind what they begin with in common."""
+        self.shares_prefix = self.shares_prefix and keeps_all(DynamicCache(config=self.model.config))
         if not self.shares_prefix:
             return self.one_pass(prompts)
         if len(prompts) == 1:
@@ -115,17 +116,27 @@ class AnswerScorer:
             past = copy.deepcopy(own)
             past.batch_repeat_interleave(len(prompts))
         scores = self.one_pass([prompt[begun:] for prompt in prompts], past=past)
+        if not self.is_tried:
+            self.try_sharing(prompts, scores, past, begun)
+            if not self.shares_prefix:
+                return self.one_pass(prompts)
         if len(prompts) == 1:
             cut(past, len(prompts[0]))
             self.past, self.prefix = past, prompts[0]
-        if not self.is_tried and begun:
+        return scores
+
+    def try_sharing(self, prompts: Sequence[Ids], scores: Tensor, past: Cache, begun: int) -> None:
+        """Whether every token's keys and values were kept, and the model gives the same numbers behind
+        them."""
+        length = max(map(len, prompts)) + len(self.answer) - 1
+        kept = keeps_all(past) and past.get_seq_length() == length
+        if kept and begun:
             self.is_tried = True
             whole = self.one_pass(prompts[:1])
-            self.shares_prefix = keeps_all(past) and torch.allclose(whole[0], scores[0], atol=SAME, rtol=SAME)
-            if not self.shares_prefix:
-                self.forget()
-                return self.one_pass(prompts)
-        return scores
+            kept = torch.allclose(whole[0], scores[0], atol=SAME, rtol=SAME)
+        if not kept:
+            self.shares_prefix = False
+            self.forget()
 
     def begin(self, length: int) -> DynamicCache:
         """Keys and values of so many tokens of the prefix."""
@@ -205,8 +216,7 @@ class AnswerScorer:
 
 
 def keeps_all(past: Cache) -> bool:
-    """Whether every layer keeps every token: a layer that forgets (a window, a state) has no beginning to
-    share."""
+    """Whether every layer keeps every token: one that forgets has no beginning to share."""
     return all(type(layer) is DynamicLayer for layer in past.layers)
 
 

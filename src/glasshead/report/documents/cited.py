@@ -1,6 +1,8 @@
 """The sources of an answer: which passages, by how much, and how sure."""
 
 from glasshead.report.cited_words import (
+    BY_ITSELF,
+    WITHOUT,
     attention_remarks,
     doubt_of,
     facts_of,
@@ -89,14 +91,14 @@ def passages_table(cited: Cited, statement: Statement) -> Table:
             doubt_of(one),
             number(one.removal, 2, plus=True),
             *(number(falls[one.passage], 2, plus=True) for falls in statement.other.values()),
+            number(one.by_itself, 2, plus=True),
             *(share(shares[one.passage]) for shares in statement.maps.values()),
         )
         for one in shown
     ]
-    titles = [
-        Column("passage", "words"),
-        *columns((), ("effect", "95 %", "alone", *map(removal_title, statement.other), *statement.maps)),
-    ]
+    others = [removal_title(removal) for removal in statement.other]
+    numeric = ("effect", "95 %", WITHOUT, *others, BY_ITSELF, *statement.maps)
+    titles = [Column("passage", "words"), *columns((), numeric)]
     left = len(effects) - len(shown)
     return table(titles, rows, "Passages", f"{left:,} more, which are no sources" if left else "")
 

@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from glasshead.escaping import one_line, visible
 from glasshead.report.cited_words import (
+    BY_ITSELF,
+    WITHOUT,
     doubt_of,
     facts_of,
     label_of,
@@ -112,11 +114,12 @@ def statement_data(cited: Cited, statement: Statement) -> dict[str, Any]:
 
 def more_of(cited: Cited, statement: Statement, one: SourceEffect) -> list[str]:
     """Other numbers of a passage, and what it is to others."""
-    more = [f"alone {number(one.removal, 2, plus=True)}"]
+    more = [f"{WITHOUT} {number(one.removal, 2, plus=True)}"]
     more += [
         f"{removal_title(removal)} {number(falls[one.passage], 2, plus=True)}"
         for removal, falls in statement.other.items()
     ]
+    more.append(f"{BY_ITSELF} {number(one.by_itself, 2, plus=True)}")
     more += [f"{one_line(name)} {share(shares[one.passage])}" for name, shares in statement.maps.items()]
     for pair in statement.pairs:
         if one.passage in (pair.first, pair.second):
