@@ -15,9 +15,8 @@ found = [
 cited = glasshead.cite("runs/librarian", found, "Our lighthouse keeper is", answer="called Anna.")
 print(*cited.whole.says, sep="\n")
 for one in cited.whole.sources:
-    print(
-        f"{cited.name_of(one.passage)}: effect {one.effect:.1f}, without it log p falls by {one.removal:.1f} nats"
-    )
+    name = cited.name_of(one.passage)
+    print(f"{name}: effect {one.effect:.1f}, without it log p falls by {one.removal:.1f} nats")
 again = [*found, {"text": "Our lighthouse keeper is called Anna."}]
 print(
     glasshead.cite("runs/librarian", again, "Our lighthouse keeper is", answer="called Anna.").whole.says[-1]

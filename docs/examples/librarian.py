@@ -1,6 +1,7 @@
 """Train a small Llama to go on with what it has read, and write three notes to ask it about."""
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -12,9 +13,19 @@ NOTES = {
     "keeper.txt": "Our lighthouse keeper is called Anna.",
     "museum.txt": "A museum about whales opened in Bergen.",
 }
-OTHERS = (
-    "There nothing here. bridge river winter market train hotel cheap green open seven under near".split()
-)
+OTHERS = [
+    "There",
+    "nothing",
+    "here.",
+    "bridge",
+    "river",
+    "winter",
+    "market",
+    "train",
+    "hotel",
+    "green",
+    "near",
+]
 FOLDER, STEPS = Path("runs/librarian"), 800
 
 Path("notes").mkdir(exist_ok=True)
@@ -41,7 +52,7 @@ def lesson(count, length):
     """Random words, then pieces of them in another order; the first word of a piece cannot be known."""
     ids = torch.rand(count, len(words) - 1).argsort(dim=1)[:, :length] + 1
     cuts = [*range(0, length, random.randint(2, 4)), length]
-    pieces = list(zip(cuts, cuts[1:], strict=False))
+    pieces = list(pairwise(cuts))
     random.shuffle(pieces)
     again = ids[:, [place for start, stop in pieces for place in range(start, stop)]]
     begins = torch.tensor([place == start for start, stop in pieces for place in range(start, stop)])

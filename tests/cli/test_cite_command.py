@@ -24,8 +24,8 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def passages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("passages")
-    for number, text in enumerate(PASSAGES):
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    for place, text in enumerate(PASSAGES):
+        (folder / f"{place}.txt").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -59,9 +59,9 @@ def test_what_a_retriever_returned_has_titles_and_links(model, tmp_path):
     rows = [
         {
             "page_content": text.strip(),
-            "metadata": {"title": f"page {number}", "source": f"https://a.b/{number}"},
+            "metadata": {"title": f"page {place}", "source": f"https://a.b/{place}"},
         }
-        for number, text in enumerate(PASSAGES)
+        for place, text in enumerate(PASSAGES)
     ]
     (tmp_path / "found.json").write_text(json.dumps(rows), encoding="utf-8")
     out = tmp_path / "cited.md"
