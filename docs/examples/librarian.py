@@ -14,18 +14,9 @@ NOTES = {
     "museum.txt": "A museum about whales opened in Bergen.",
 }
 OTHERS = [
-    "There",
-    "nothing",
-    "here.",
-    "bridge",
-    "river",
-    "winter",
-    "market",
-    "train",
-    "hotel",
-    "green",
-    "near",
-]
+    "There", "nothing", "here.", "bridge", "river", "winter", "market", "train",
+    "hotel", "cheap", "green", "open", "seven", "under", "near",
+]  # fmt: skip
 FOLDER, STEPS = Path("runs/librarian"), 800
 
 Path("notes").mkdir(exist_ok=True)
