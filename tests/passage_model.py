@@ -1,7 +1,8 @@
 """A small language model that answers from the passage that holds the key, trained here in a minute.
 
 Passages say ``fox=red`` among other words, one token, which makes training short; the question is ``fox``.
-Some names have a colour of their own, which the model knows by heart where no passage names them.
+Some names have a colour of their own, which the model knows by heart where no passage names them; of others
+it says that it does not know.
 """
 
 from __future__ import annotations
@@ -19,7 +20,21 @@ KNOWN = [f"star{number}" for number in range(6)]
 VALUES = [f"value{number}" for number in range(18)]
 FILLERS = [f"filler{number}" for number in range(12)]
 FACTS = [f"{name}={value}" for name in NAMES for value in VALUES]
-WORDS = ["[PAD]", "[UNK]", ".", "There", "nothing", "here.", *NAMES, *KNOWN, *VALUES, *FILLERS, *FACTS]
+UNKNOWN = "unknown"
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    UNKNOWN,
+    ".",
+    "There",
+    "nothing",
+    "here.",
+    *NAMES,
+    *KNOWN,
+    *VALUES,
+    *FILLERS,
+    *FACTS,
+]
 
 
 def own_value(name: str) -> str:
@@ -45,16 +60,18 @@ class Question:
 
 
 def draw_question(random: np.random.Generator, kind: str = "any", least: int = 3) -> Question:
-    """One made question: its key in ``one`` passage, in ``two``, or known by heart (``none``)."""
-    kind = random.choice(["one", "one", "two", "none"]) if kind == "any" else kind
-    count = int(random.integers(max(least, {"none": 0, "one": 1, "two": 2}[kind]), 9))
+    """One made question: its key in ``one`` passage, in ``two``, known by heart (``none``), ``unknown``."""
+    kind = random.choice(["one", "one", "two", "none", "unknown"]) if kind == "any" else kind
+    held = {"one": 1, "two": 2}.get(kind, 0)
+    count = int(random.integers(max(least, held), 9))
     value = VALUES[random.integers(len(VALUES))]
     if kind == "none":
         name = KNOWN[random.integers(len(KNOWN))]
         value = own_value(name)
     else:
         name = NAMES[random.integers(len(NAMES))]
-    holders = random.permutation(count)[: {"one": 1, "two": 2, "none": 0}[kind]]
+        value = UNKNOWN if kind == "unknown" else value
+    holders = random.permutation(count)[:held]
     others = iter(random.permutation([other for other in NAMES if other != name]))
     wrong = [other for other in VALUES if other != value]  # the same word elsewhere may carry it, too
     texts = []

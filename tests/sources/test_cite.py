@@ -10,7 +10,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 import glasshead
 from glasshead.errors import InputError
 from librarian import BY_HEART, KNOWN, NAMES, VALUES, draw_question, librarian
-from model_state import state_of
+from model_state import model_state
 from passage_model import draw_question as draw_trained
 from passage_model import prompt_of, tokenizer, trained
 
@@ -84,14 +84,14 @@ def test_passages_that_repeat_one_another(reader):
     assert "Passages 2 and 3 say the same: one of them is enough." in cited.whole.says
 
 
-def test_each_sentence_of_the_answer_has_sources_of_its_own(reader):
+def test_each_sentence_of_the_answer_is_a_statement_of_its_own(reader):
     model, asked = reader
     passages = ["Name1 value2 filler0", "Name3 value4 filler1", "Name5 value6"]
     cited = glasshead.cite(model, passages, "Name7", answer="Name5 value6 . Name1 value2 .", **asked)
     assert [cited.text_of(one) for one in cited.sentences] == ["Name5 value6 .", "Name1 value2 ."]
-    assert [sources_of(one) for one in cited.sentences] == [(2,), (0,)]
+    assert cited.sentences[0].sources[0].passage == 2
     assert cited.whole.log_probability == pytest.approx(sum(one.log_probability for one in cited.sentences))
-    words = [span for span in cited.sentences[0].spans if span.kind == "word"]
+    words = [span for span in cited.sentences[0].spans if (span.kind, span.passage) == ("word", 2)]
     assert {passages[2][span.start : span.stop] for span in words} == {"Name5", "value6"}
     assert min(span.removal for span in words) > 1
 
@@ -109,12 +109,12 @@ def test_whatever_removal_means(reader, removal):
 
 def test_it_writes_the_answer_itself(reader):
     model, asked = reader
-    before = state_of(model)
+    before = model_state(model)
     cited = glasshead.cite(model, ["Name3 value4", "Name1 value2"], "Name1", tokens=1, **asked)
     assert cited.answer.strip() == "value2"
     assert sources_of(cited.whole) == (1,)
     assert cited.facts["written"]
-    assert state_of(model) == before
+    assert model_state(model) == before
 
 
 def test_effects_add_up(reader):
@@ -203,11 +203,11 @@ def test_other_methods_stand_beside(reader):
     ("given", "says"),
     [
         ({"context": []}, "holds no passage"),
-        ({"context": ["a"], "question": " "}, "question is a text"),
-        ({"answer": " "}, "answer is a text"),
-        ({"method": "chance"}, "method is 'contextcite'"),
+        ({"context": ["a"], "question": " "}, "question. is a text"),
+        ({"answer": " "}, "answer. is a text"),
+        ({"method": "chance"}, "method. is .contextcite."),
         ({"prompt": "{question}"}, "has {context} and {question} in it"),
-        ({"draws": 3}, "draws is from 16"),
+        ({"draws": 3}, "draws. is from 16"),
         ({"context": [3]}, "a passage is a text"),
         ({"question": [{"role": "user", "content": "Name1"}]}, "no chat template"),
         ({"beside": ("guess",)}, "guess"),

@@ -44,8 +44,8 @@ class Removals:
         return adds and self.alone[passage] > self.least
 
     def is_enough(self, passage: int) -> bool:
-        """Whether a passage by itself adds half of what all do."""
-        return self.gain > LEAST and self.by_itself[passage] > max(LEAST, self.gain / 2)
+        """Whether a passage by itself makes the statement half as probable as all of them do, or more."""
+        return self.gain > LEAST and self.by_itself[passage] > max(LEAST, self.gain - math.log(2))
 
 
 def find_pairs(removals: Removals) -> tuple[PassagePair, ...]:
@@ -72,8 +72,9 @@ def judge_sources(
 
     The interval of a source lies above `SHARE` of what all passages add (``scale``, in the units of the
     effect), and it matters where it stands, or is enough by itself: without it log p falls by `SHARE` of what
-    all passages add or more (where all add nothing, it must add something by itself), or it alone adds half
-    of that. A passage that repeats another one is a source, too. Nothing below `LEAST` counts.
+    all passages add or more (where all add nothing, it must add something by itself), or it alone makes the
+    statement half as probable as all do. A passage that repeats another one is a source, too. Nothing below
+    `LEAST` counts.
     """
     repeated = {place for pair in pairs if pair.kind == "repeat" for place in (pair.first, pair.second)}
     lows = effects.values if effects.low is None else effects.low
