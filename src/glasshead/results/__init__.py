@@ -29,7 +29,7 @@ from glasshead.results.audit_card import (
     curve_column,
 )
 from glasshead.results.audited_method import method_words, with_common_names
-from glasshead.results.cited import Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
+from glasshead.results.cited import REMOVED, Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -168,6 +168,7 @@ __all__ = [
     "RANK",
     "RAW_SIGN",
     "REGRESSION",
+    "REMOVED",
     "SIGN_IN_WEIGHTS",
     "SINK_SHARE",
     "SMALL_CHANGE",

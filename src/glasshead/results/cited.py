@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PairKind = Literal["repeat", "together"]
+REMOVED = {"delete": "deleted", "replace": "replaced by a neutral text", "mask": "masked"}
+"""What becomes of a passage by each removal."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Statement:
     ``log_probability`` is Σ log p of its tokens behind all passages, ``without_any`` behind none,
     ``without_sources`` behind all that are no sources. ``effects`` has one entry for each passage; ``other``
     has, by another removal, by how much log p falls without each. ``maps`` are the shares of other methods,
-    by passage. ``says`` is what it comes to.
+    by passage. ``says`` is what it comes to, ``remarks`` which passages count by one removal alone.
     """
 
     start: int
@@ -88,6 +90,7 @@ class Statement:
     maps: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     other: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     says: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def sources(self) -> list[SourceEffect]:

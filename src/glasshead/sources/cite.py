@@ -30,7 +30,7 @@ from glasshead.sources.effects import (
     subsets_of_orders,
     surrogate_effects,
 )
-from glasshead.sources.judge import Removals, find_pairs, judge_sources, says
+from glasshead.sources.judge import Removals, compare_removals, find_pairs, judge_sources, says
 from glasshead.sources.passages import read_passages
 from glasshead.sources.prompts import choose_frame, describe
 from glasshead.sources.removals import LogProbs, Masks, Part, PassageRemover
@@ -153,7 +153,9 @@ class Citing:
     def score(self, kept: Masks, what: str, removal: Any = None) -> LogProbs:
         """Log-probabilities of the answer's tokens with subsets of the passages."""
         return self.remover.score(
-            kept, removal or self.request.removal, lambda done, of: self.say(what, done / max(of, 1))
+            kept,
+            removal or self.request.removal,
+            lambda done, of: self.say(f"{what}: {of:,} prompts", done / max(of, 1)),
         )
 
     def subsets(self, count: int) -> Masks:
@@ -200,6 +202,7 @@ class Citing:
         (fall,) = self.without([sources], own, log_p)
         names = [f"{n + 1} ({one.title})" if one.title else str(n + 1) for n, one in enumerate(passages)]
         subject = "The answer" if part == (0, len(self.answer.text)) else "This sentence"
+        other = self.other(own, log_p)
         return Statement(
             *part,
             log_probability=log_p,
@@ -208,8 +211,9 @@ class Citing:
             effects=judged,
             pairs=pairs,
             spans=self.spans(sources, own, log_p),
-            other=self.other(own, log_p),
+            other=other,
             says=says(removals, judged, pairs, log_p - fall, names, subject),
+            remarks=compare_removals(removals, self.request.removal, other, names),
         )
 
     def without(self, groups: Sequence[Sequence[int]], own: list[int], log_p: float) -> list[float]:

@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from glasshead.results import PassagePair, SourceEffect
+from glasshead.results import REMOVED, PassagePair, SourceEffect
 from glasshead.sources.effects import Effects
 
 LEAST = 0.1
 """Nats that a source changes at least: an answer 1.1 times as probable is the same answer."""
 SHARE = 0.1
 """And of what all passages add to the statement together."""
+
+PLURAL = ("Passages", "matter", "they are")
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,25 @@ def says(
             else f"{both} are both needed."
         )
     return tuple(sentences)
+
+
+def compare_removals(
+    removals: Removals, removal: str, other: Mapping[str, Sequence[float]], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Which passages matter on their own by one way to take them away and not by another."""
+    found = []
+    for way, falls in other.items():
+        for one, first, two, second in (
+            (removal, removals.alone, way, falls),
+            (way, falls, removal, removals.alone),
+        ):
+            only = [n for n in range(len(names)) if first[n] > removals.least >= second[n]]
+            if only:
+                noun, verb, they = ("Passage", "matters", "it is") if len(only) == 1 else PLURAL
+                listed = join([names[n] for n in only])
+                when, else_when = (f"{they} {REMOVED[how]}" for how in (one, two))
+                found.append(f"{noun} {listed} {verb} only when {when}, not when {else_when}.")
+    return tuple(found)
 
 
 def times(nats: float) -> str:
