@@ -209,6 +209,7 @@ def test_other_methods_stand_beside(reader):
         ({"prompt": "{question}"}, "has {context} and {question} in it"),
         ({"draws": 3}, "draws. is from 16"),
         ({"context": [3]}, "a passage is a text"),
+        ({"context": ["Name1 value2"] * 90, "answer": "value2"}, "reads 160: give fewer or shorter passages"),
         ({"question": [{"role": "user", "content": "Name1"}]}, "no chat template"),
         ({"beside": ("guess",)}, "guess"),
     ],

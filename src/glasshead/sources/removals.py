@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 
 from glasshead.errors import InputError
 from glasshead.generation import read_prompt
+from glasshead.huggingface import positions_of
 from glasshead.sources.prompts import PromptFrame, Span
 from glasshead.sources.scores import AnswerScorer, Ids, OnScored
 from glasshead.spelling import spell
@@ -42,10 +43,18 @@ class PassageRemover:
     neutral: str
 
     def tokens(self, texts: Sequence[str | None]) -> Ids:
-        """What the model reads behind these texts of the passages."""
+        """What the model reads behind these texts of the passages.
+
+        Raises:
+            InputError: if it is more than the model reads.
+        """
         ids = read_prompt(self.frame.tokenizer, self.frame.render(texts)).ids
-        if not ids:
-            raise InputError("nothing is left to read without the passages: give a question")
+        most, length = positions_of(self.scorer.model), len(ids) + self.scorer.behind
+        if most is not None and length > most:
+            raise InputError(
+                f"the passages, the question and the answer have {length:,} tokens, and "
+                f"{type(self.scorer.model).__name__} reads {most:,}: give fewer or shorter passages"
+            )
         return ids
 
     def score(self, kept: Masks, removal: Removal, progress: OnScored | None = None) -> LogProbs:
