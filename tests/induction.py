@@ -6,6 +6,7 @@ place whose token before is the token that is read, and writes what stands there
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -21,17 +22,20 @@ PREVIOUS_TOKEN_HEAD, INDUCTION_HEAD = (0, 1), (1, 2)
 SHARPNESS, SIZE, NOISE = 4.0, 1.0, 0.01
 
 
-def induction_model(noise: float = NOISE, seed: int = 0) -> tuple[Any, hf.PreTrainedTokenizerFast]:
-    """The model and its tokenizer of words, which begins every text with `BEGIN`.
+def induction_model(
+    noise: float = NOISE, seed: int = 0, words: Sequence[str] = WORDS, length: int = LENGTH
+) -> tuple[Any, hf.PreTrainedTokenizerFast]:
+    """The model and its tokenizer of ``words``, which begins every text with `BEGIN`.
 
     A vector has four parts: which token it is, where it stands, which token is before it, and what comes
     next, the only one that the vocabulary reads.
     """
-    size = len(VOCABULARY)
-    token, place, before, after = torch.arange(3 * size + LENGTH).split([size, LENGTH, size, size])
+    size = len(words) + 2
+    width = HEADS * max(-(-(3 * size + length) // HEADS), length)
+    token, place, before, after = torch.arange(3 * size + length).split([size, length, size, size])
     config = hf.GPT2Config(
-        vocab_size=size, n_embd=3 * size + LENGTH, n_layer=LAYERS, n_head=HEADS, n_inner=8,
-        n_positions=LENGTH, bos_token_id=0, eos_token_id=0, tie_word_embeddings=False,
+        vocab_size=size, n_embd=width, n_layer=LAYERS, n_head=HEADS, n_inner=8,
+        n_positions=length, bos_token_id=0, eos_token_id=0, tie_word_embeddings=False,
     )  # fmt: skip
     generator = torch.Generator().manual_seed(seed)
     model: Any = hf.GPT2LMHeadModel(config).eval()
@@ -41,13 +45,13 @@ def induction_model(noise: float = NOISE, seed: int = 0) -> tuple[Any, hf.PreTra
             if "ln_" in name and name.endswith("weight"):
                 weight.add_(1.0)
         model.transformer.wte.weight[:, token] += torch.eye(size)
-        model.transformer.wpe.weight[:, place] += torch.eye(LENGTH)
+        model.transformer.wpe.weight[:, place] += torch.eye(length)
         model.lm_head.weight[:, after] += torch.eye(size)
-        one_back = torch.diag(torch.ones(LENGTH - 1), -1)
+        one_back = torch.diag(torch.ones(length - 1), -1)
         one_back[0, 0] = 1  # row: the place of the query
         set_head(model, PREVIOUS_TOKEN_HEAD, place, one_back, place, reads=token, writes=before)
         set_head(model, INDUCTION_HEAD, token, torch.eye(size), before, reads=token, writes=after)
-    return model, word_tokenizer()
+    return model, word_tokenizer(words)
 
 
 def set_head(
@@ -74,9 +78,10 @@ def set_head(
     attention.c_proj.weight[first + torch.arange(len(writes)), writes] += SIZE
 
 
-def word_tokenizer() -> hf.PreTrainedTokenizerFast:
-    """A tokenizer of `WORDS`."""
-    inner = Tokenizer(models.WordLevel({word: i for i, word in enumerate(VOCABULARY)}, unk_token="<unk>"))
+def word_tokenizer(words: Sequence[str] = WORDS) -> hf.PreTrainedTokenizerFast:
+    """A tokenizer of ``words``."""
+    vocabulary = {word: i for i, word in enumerate((BEGIN, "<unk>", *words))}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment]
     inner.post_processor = processors.TemplateProcessing(single=f"{BEGIN} $A", special_tokens=[(BEGIN, 0)])  # type: ignore[assignment]
     return hf.PreTrainedTokenizerFast(

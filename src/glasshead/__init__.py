@@ -16,11 +16,12 @@ if TYPE_CHECKING:  # imported when first asked for: torch and transformers take 
     from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.inside import lens, logit_attribution, patch
     from glasshead.opening import open
+    from glasshead.sources import cite
     from glasshead.trace import intervene, record
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
 RETURNS_DRAWABLE = {
-    "audit", "compare", "explain", "generate", "heads", "judge", "lens", "logit_attribution", "patch",
+    "audit", "cite", "compare", "explain", "generate", "heads", "judge", "lens", "logit_attribution", "patch",
     "rank", "record",
 }  # fmt: skip
 
@@ -30,6 +31,7 @@ __all__ = [
     "Mechanism",
     "attend",
     "audit",
+    "cite",
     "compare",
     "doctor",
     "explain",

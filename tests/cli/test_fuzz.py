@@ -203,6 +203,8 @@ def usual(token_run, place, tiny, monkeypatch):
         each.save_pretrained(language_model)
     pairs = place.parent / "pairs.csv"
     pairs.write_text("clean,corrupted,answer\na film is,a plot is,good\n", encoding="utf-8")
+    passages = place.parent / "passages.csv"
+    passages.write_text("text\na film is good\na plot is bad\n", encoding="utf-8")
     few = ("--limit", 5, "--audits", "performance")
     return {
         ("demo",): (*out,),
@@ -211,6 +213,7 @@ def usual(token_run, place, tiny, monkeypatch):
         ("audit",): (run, "synthetic", *out, *few),
         ("explain",): (run, TEXT),
         ("generate",): (language_model, "a film", "--tokens", 2),
+        ("cite",): (language_model, "a film", "--context", passages, "--answer", "good"),
         ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
         ("lens",): (language_model, "a film"),
         ("patch",): (language_model, pairs, "--out", place / "p.html"),

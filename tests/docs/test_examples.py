@@ -259,6 +259,14 @@ SHELL = {
         ["heads.html", "needed.html", "stream.csv", "heads.svg"],
         ["heads are shown to carry the answer", "Layer 0 head", "Kendall", "Report: stream.csv"],
     ),
+    "cite": (
+        ["cited.html", "cited.md"],
+        [
+            "The answer comes from passage 2 (keeper.txt)",
+            "called Anna. [2]",
+            "The answer comes from passage 1 (ferry.txt). Written to cited.md",
+        ],
+    ),
     "recommend": (
         ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html", "audits/news/report.html"],
         ["Run in runs/news", "popularity", "Attention over the clicked news"],
@@ -296,14 +304,20 @@ MAKERS = {
     "inside": "my_writer",
     "images": "make_digit",
     "patch": "repeat_words",
+    "cite": "librarian",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""
-READ_BY_PYTHON = {"patch": "repeat_words"}
+READ_BY_PYTHON = {"patch": "repeat_words", "cite": "librarian"}
 """Python examples that do."""
 PRETRAINED = ("minilm", "adapters", "similarity")
 """Examples that begin with an encoder that is trained already."""
 # A regular expression for what a Python example prints.
 PYTHON = {
+    "cite": (
+        r"The answer comes from passage 2 \(keeper\.txt\)\nWithout it the answer is .* as probable\.\n"
+        r"2 \(keeper\.txt\): effect \d+\.\d, without it log p falls by \d+\.\d nats\n"
+        r"Passages 2 \(keeper\.txt\) and 4 say the same: one of them is enough\.\n$"
+    ),
     "patch": (
         r"shown to be needed for the answer\.\n"
         r"[\s\S]*layer 0 head \d: -\d+\.\d\d, \d+% of the difference, p = 0\.0"
@@ -403,6 +417,7 @@ SHOWN = {
 ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command.py
     "demo.sh",
     "labels.py",
+    "librarian.py",
     "make_digit.py",
     "make_ratings.py",
     "make_reviews.py",

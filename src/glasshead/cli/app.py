@@ -25,8 +25,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 YOUR_MODELS, BUILD_AND_TRAIN = "Your models", "Build and train"
 """The panels of the help page; extensions add their own."""
 ORDER = (
-    "explain", "audit", "judge", "compare", "rank", "heads", "lens", "patch", "generate", "serve", "doctor",
-    "list",
+    "explain", "audit", "judge", "compare", "rank", "heads", "lens", "patch", "generate", "cite", "serve",
+    "doctor", "list",
     "demo", "train", "kernels", "plot",
 )  # fmt: skip
 """The commands of the help page, those used most first; those of extensions follow."""

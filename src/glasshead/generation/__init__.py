@@ -4,20 +4,25 @@ A model writes first, by any strategy, and nothing is watched meanwhile. One pas
 gives every row of attention and every target.
 """
 
-from glasshead.generation.explain import METHODS, MapRequest, WrittenWithModel, check_methods
+from glasshead.generation.explain import METHODS, MapRequest, WrittenWithModel, check_methods, make_map
 from glasshead.generation.generate import (
+    WRITES_NOTHING,
     check_writing,
     generate,
     generate_texts,
     open_writer,
 )
 from glasshead.generation.method import RowMethod
+from glasshead.generation.spans import read_prompt
 from glasshead.generation.strategies import STRATEGIES, Strategy, parse_strategy, sampling_probabilities
+from glasshead.generation.text import ReadText
 
 __all__ = [
     "METHODS",
     "STRATEGIES",
+    "WRITES_NOTHING",
     "MapRequest",
+    "ReadText",
     "RowMethod",
     "Strategy",
     "WrittenWithModel",
@@ -25,7 +30,9 @@ __all__ = [
     "check_writing",
     "generate",
     "generate_texts",
+    "make_map",
     "open_writer",
     "parse_strategy",
+    "read_prompt",
     "sampling_probabilities",
 ]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.documents.attributions import tokens_document
     from glasshead.report.documents.audits import audits_document
     from glasshead.report.documents.checkup import checkup_document
+    from glasshead.report.documents.cited import cited_document
     from glasshead.report.documents.comparisons import comparison_document
     from glasshead.report.documents.heads import heads_document
     from glasshead.report.documents.inside import lens_document, logit_document
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.figure_file import image_file
     from glasshead.report.html.attribution_page import attribution_page
     from glasshead.report.html.audit_page import audit_page
+    from glasshead.report.html.cited_page import cited_page
     from glasshead.report.html.comparison_page import comparison_page
     from glasshead.report.html.environment import environment, page_part
     from glasshead.report.html.figure_page import RenderedFigure, figure_page, render
@@ -102,15 +104,16 @@ def register(
     page: Callable[[Any], str],
     image: Callable[[Any, str], bytes] | None = draw_value,
     in_notebook: Callable[[Any], Any] | None = None,
+    in_markdown: Callable[[Any], str] | None = None,
 ) -> None:
-    """Draw the values of a class by its document, another ``in_notebook`` if there is one, its page and its
-    picture."""
+    """Draw the values of a class by its document, another ``in_notebook`` or ``in_markdown`` if there is one,
+    its page and its picture."""
     RENDERERS.register(value)(
         Renderer(
             notebook=lambda value: notebook((in_notebook or document)(value)),
             page=page,
             image=image,
-            markdown=lambda value: markdown(document(value)),
+            markdown=in_markdown or (lambda value: markdown(document(value))),
         )
     )
 
@@ -125,6 +128,13 @@ register(
     lazy_function("documents.audits", "card_document"),
     lazy_function("html.audit_page", "card_page"),
     in_notebook=lazy_function("documents.audits", "card_in_notebook"),
+)
+register(
+    "Cited",
+    lazy_function("documents.cited", "cited_document"),
+    lazy_function("html.cited_page", "cited_page"),
+    None,
+    in_markdown=lazy_function("cited_markdown", "cited_markdown"),
 )
 RENDERERS.register("Figure")(
     Renderer(

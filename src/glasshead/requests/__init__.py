@@ -9,6 +9,7 @@ from glasshead.requests.audit import (
     MeasuringRequest,
     RankRequest,
 )
+from glasshead.requests.cite import CiteRequest
 from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRequest, WritingRequest
 from glasshead.requests.fields import (
     Option,
@@ -32,7 +33,8 @@ from glasshead.requests.subject import (
 )
 
 __all__ = [
-    "LARGEST_SEED", "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest",
+    "LARGEST_SEED", "AttentionRequest", "AuditRequest", "CiteRequest",
+    "DataRequest", "ExplainRequest", "GenerateRequest",
     "HeadsRequest", "InsideRequest", "InsideViewRequest", "JudgedRequest", "LensRequest",
     "LogitAttributionRequest", "MeasuringRequest", "MethodRequest", "OpeningRequest", "Option",
     "PatchRequest", "RankRequest", "RenamingRequest", "Request", "WritingRequest", "check_values",

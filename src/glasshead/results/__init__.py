@@ -29,6 +29,7 @@ from glasshead.results.audit_card import (
     curve_column,
 )
 from glasshead.results.audited_method import method_words, with_common_names
+from glasshead.results.cited import REMOVED, Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -167,6 +168,7 @@ __all__ = [
     "RANK",
     "RAW_SIGN",
     "REGRESSION",
+    "REMOVED",
     "SIGN_IN_WEIGHTS",
     "SINK_SHARE",
     "SMALL_CHANGE",
@@ -189,6 +191,7 @@ __all__ = [
     "AuditCard",
     "AuditComparison",
     "AuditSummary",
+    "Cited",
     "Claim",
     "CoefficientCurve",
     "CoefficientMatrix",
@@ -223,6 +226,8 @@ __all__ = [
     "MethodRanking",
     "OtherAnswer",
     "PairedDifference",
+    "Passage",
+    "PassagePair",
     "PatchedPair",
     "PatchedSite",
     "Patching",
@@ -237,7 +242,10 @@ __all__ = [
     "RunGroup",
     "SeedTest",
     "SliceTest",
+    "SourceEffect",
+    "SourceSpan",
     "Standing",
+    "Statement",
     "Status",
     "Verdict",
     "Written",

@@ -1,0 +1,167 @@
+"""Which passages an answer came from: plain values, no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
+from glasshead.results.json_text import json_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PairKind = Literal["repeat", "together"]
+REMOVED = {"delete": "deleted", "replace": "replaced by a neutral text", "mask": "masked"}
+"""What becomes of a passage by each removal."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text that stood before the model, with its ``title`` and ``link`` (empty: none); ``repeats`` is the
+    index of an earlier passage with the same text."""
+
+    text: str
+    title: str = ""
+    link: str = ""
+    repeats: int | None = None
+
+
+@dataclass(frozen=True)
+class SourceEffect:
+    """What one passage does for a statement.
+
+    ``effect`` is what the method says it adds, with its ``interval`` at 95 % for all passages at once (None:
+    nothing was drawn, the number is exact). ``removal`` is by how much log p of the statement falls without
+    this passage alone, ``by_itself`` by how much it rises with it alone. ``is_source``: it is shown to
+    matter.
+    """
+
+    passage: int
+    effect: float
+    interval: tuple[float, float] | None
+    removal: float
+    by_itself: float
+    is_source: bool
+
+
+@dataclass(frozen=True)
+class SourceSpan:
+    """A part of a passage, by its characters: by how much log p of the statement falls without it."""
+
+    passage: int
+    start: int
+    stop: int
+    kind: Literal["sentence", "word"]
+    removal: float
+
+
+@dataclass(frozen=True)
+class PassagePair:
+    """Two passages that depend on each other: one is enough (``repeat``), or both are needed (``together``);
+    ``removal`` is by how much log p of the statement falls without both."""
+
+    first: int
+    second: int
+    kind: PairKind
+    removal: float
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A part of the answer, by its characters, and where it came from.
+
+    ``log_probability`` is Σ log p of its tokens behind all passages, ``without_any`` behind none,
+    ``without_sources`` behind all that are no sources. ``effects`` has one entry for each passage; ``other``
+    has, by another removal, by how much log p falls without each. ``maps`` are the shares of other methods,
+    by passage. ``says`` is what it comes to, ``remarks`` which passages count by one removal alone.
+    """
+
+    start: int
+    stop: int
+    log_probability: float
+    without_any: float
+    without_sources: float
+    effects: tuple[SourceEffect, ...]
+    pairs: tuple[PassagePair, ...] = ()
+    spans: tuple[SourceSpan, ...] = ()
+    maps: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    other: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    says: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> list[SourceEffect]:
+        """The passages that are shown to matter, the strongest first."""
+        return sorted((one for one in self.effects if one.is_source), key=lambda one: -one.effect)
+
+
+@dataclass(frozen=True, repr=False)
+class Cited(Drawable):
+    """What `glasshead.cite` gives: an answer, the passages before it, and which it came from.
+
+    ``statements`` are the whole answer, then its sentences if it has several. ``prompt`` is what the model
+    read. ``facts`` say how it was measured: method, removal, passes, draws, seed.
+    """
+
+    model: str
+    question: str
+    answer: str
+    passages: tuple[Passage, ...]
+    statements: tuple[Statement, ...]
+    prompt: str
+    facts: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Statement:
+        """The whole answer."""
+        return self.statements[0]
+
+    @property
+    def sentences(self) -> Sequence[Statement]:
+        """The sentences of the answer; the answer itself if it is one."""
+        return self.statements[1:] or self.statements
+
+    def text_of(self, statement: Statement) -> str:
+        """The words of a statement."""
+        return self.answer[statement.start : statement.stop]
+
+    def name_of(self, passage: int) -> str:
+        """A passage by its number from 1 and its title."""
+        title = self.passages[passage].title
+        return f"{passage + 1} ({title})" if title else str(passage + 1)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each statement and passage; passages are counted from 1."""
+        return [
+            {
+                "statement": self.text_of(statement),
+                "passage": one.passage + 1,
+                "title": self.passages[one.passage].title,
+                "effect": one.effect,
+                "low": None if one.interval is None else one.interval[0],
+                "high": None if one.interval is None else one.interval[1],
+                "removal": one.removal,
+                "by_itself": one.by_itself,
+                "source": one.is_source,
+                **{name: shares[one.passage] for name, shares in statement.maps.items()},
+            }
+            for statement in self.statements
+            for one in statement.effects
+        ]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each statement and passage."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def to_json(self) -> str:
+        """Everything."""
+        return json_text(self)
+
+    def __repr__(self) -> str:
+        return one_line(f"{self.answer!r}: {self.whole.says[0]}")
