@@ -10,7 +10,9 @@ def same(one, other, atol=1e-5):
     """Equal but for rounding, which intervals of few inputs enlarge, and where there is no number."""
     if isinstance(one, dict):
         near = {"interval": 2e-3}
-        return one.keys() == other.keys() and all(same(one[key], other[key], near.get(key, atol)) for key in one)
+        return one.keys() == other.keys() and all(
+            same(one[key], other[key], near.get(key, atol)) for key in one
+        )
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(same(*pair, atol) for pair in zip(one, other, strict=True))
     if isinstance(one, float) and isinstance(other, float):

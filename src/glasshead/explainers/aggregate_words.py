@@ -43,7 +43,7 @@ def by_word(attribution: Attribution) -> Attribution:
     return replace(
         attribution,
         tokens=tuple(
-            attribution.text[begin:end] if attribution.words[a] != -1 else attribution.tokens[a]
+            (attribution.text[begin:end] if attribution.words[a] != -1 else "") or attribution.tokens[a]
             for (a, _), (begin, end) in zip(pieces, offsets, strict=True)
         ),
         ids=tuple(attribution.ids[a] for a in starts),

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import (
     Encoded,
+    EncodedTextsWithImages,
     UnitReader,
     as_sources,
     as_texts,
@@ -32,6 +33,7 @@ from glasshead.huggingface import (
     TaskModel,
     lend_copy,
     token_id,
+    with_images_of,
 )
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
@@ -164,7 +166,8 @@ def explain_texts(
     read = coverage(*asked.read[:4])
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
-    notes = (*subject.notes, *own_notes, *asked.notes, *read.lines("read"), *caveats)
+    places = encoded.notes if isinstance(encoded, EncodedTextsWithImages) else ()
+    notes = (*subject.notes, *own_notes, *asked.notes, *places, *read.lines("read"), *caveats)
     notes += () if signs is None else (signs,)
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 
@@ -188,6 +191,13 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
     Raises:
         InputError: if the model cannot be asked that.
     """
+    if isinstance(inputs.encoded, EncodedTextsWithImages):
+        if not isinstance(model, NextTokenClassifier) or request.choices is not None:
+            raise InputError(
+                "of images with texts a next token or a given answer is explained: leave "
+                f"{spell('choices')} out"
+            )
+        model = with_images_of(model, inputs.encoded)
     if request.answer is not None:
         if request.at is not None:
             raise ParameterError("at", NO_PLACE)
