@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
+from io import BytesIO
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,9 +16,12 @@ from torch import Tensor
 
 from glasshead.data.encoded import Encoded
 from glasshead.data.encoded_images import Box
-from glasshead.data.pictures import Picture
+from glasshead.data.pictures import Picture, decode_pixels
 from glasshead.errors import InputError
 from glasshead.nouns import IMAGE_TEXT_NOUNS, Nouns
+
+MOST_SHOWN = 640
+"""Pixels of the longer side of an image on a page."""
 
 
 class ImagePlaces(NamedTuple):
@@ -30,11 +36,11 @@ class ImagePlaces(NamedTuple):
 class TextImage:
     """The image in a text, as a processor makes it ready for a model, and where its tokens are in the image.
 
-    ``span`` is where the placeholders of its tokens stand in the text, with the marks between them. ``pixels``
-    are what the processor made of it (pixel values, sizes, grids). ``count`` image tokens stand for it, all
-    with the id ``token``. Those that are not ``seen`` are the same for every image, such as marks of new lines.
-    ``places`` are those of the seen ones; None where they are not known. ``types`` says what the
-    types of tokens tell apart, where a model has them: "images", or "answers" behind prompts.
+    ``span`` is where the placeholders of its tokens stand in the text, with the marks between them.
+    ``pixels`` are what the processor made of it (pixel values, sizes, grids). ``count`` image tokens stand
+    for it, all with the id ``token``. Those that are not ``seen`` are the same for every image, such as marks
+    of new lines. ``places`` are those of the seen ones; None where they are not known. ``types`` says what
+    the types of tokens tell apart, where a model has them: "images", or "answers" behind prompts.
     """
 
     picture: Picture
@@ -49,6 +55,18 @@ class TextImage:
     def count(self) -> int:
         """How many tokens stand for the image."""
         return len(self.seen)
+
+    @cached_property
+    def shown(self) -> tuple[str, float]:
+        """The image as a data URI, perhaps smaller, and by how much."""
+        pixels = decode_pixels(self.picture)
+        scale = min(1.0, MOST_SHOWN / max(pixels.size))
+        if scale < 1:
+            width, height = (max(round(length * scale), 1) for length in pixels.size)
+            pixels = pixels.resize((width, height))
+        file = BytesIO()
+        pixels.save(file, "PNG")
+        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}", scale
 
     @property
     def names(self) -> list[str]:
@@ -135,11 +153,21 @@ class EncodedTextsWithImages(Encoded):
         def moved(place: int) -> int:
             return place if place <= start else max(place - (end - start), start)
 
-        places = self.offsets[index][self.mask[index].numpy()]
-        return {
+        image, keep = self.image_of(index), self.mask[index].numpy()
+        drawn: dict[str, Any] = {
             "text": text[:start] + text[end:],
-            "offsets": tuple((moved(int(first)), moved(int(last))) for first, last in places),
+            "offsets": tuple((moved(int(a)), moved(int(b))) for a, b in self.offsets[index][keep]),
         }
+        if image.places is not None:
+            boxes: list[Box | None] = [None] * int(keep.sum())
+            shown, scale = image.shown
+            places = np.flatnonzero(seen_tokens(self.ids[index].numpy(), image))
+            for place, (left, top, right, bottom) in zip(places, image.places.boxes, strict=True):
+                boxes[place] = (
+                    round(left * scale), round(top * scale), round(right * scale), round(bottom * scale)
+                )  # fmt: skip
+            drawn |= {"image": shown, "boxes": tuple(boxes)}
+        return drawn
 
 
 def seen_tokens(ids: Int[np.ndarray, " n"], image: TextImage) -> Bool[np.ndarray, " n"]:

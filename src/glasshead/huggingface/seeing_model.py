@@ -20,7 +20,7 @@ from glasshead.huggingface.random_twin import new_like
 from glasshead.huggingface.task_model import TaskModel, class_name
 
 Vectors = Tensor | tuple[Tensor, ...]
-"""What a model makes of one image, as it hands it on: vectors of its tokens, or those of each of its parts."""
+"""What a model makes of one image, as it hands it on: vectors of its tokens, or of each of its parts."""
 PIXELS = "pixel_values"
 OUTPUTS = "mm_encoder_outputs"
 TYPES, IMAGE_TYPES = "token_type_ids", "mm_token_type_ids"
