@@ -10,6 +10,7 @@ from PIL import Image
 
 import glasshead
 from glasshead.data import reader_of
+from glasshead.errors import InputError
 from image_text_families import FAMILIES, build, photo
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -161,3 +162,94 @@ def test_what_is_said_of_a_word_or_an_image_token_is_what_its_vector_does(name, 
             else:
                 change = log_p(lambda v: v) - log_p(erased)
                 assert own.scores[place] == pytest.approx(change, abs=1e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"image": photo()}, "needs a text"),
+        ({"image": photo(), "text": "what", "label": 1}, "not label"),
+        ({"images": [photo(), photo()], "text": "what"}, "2 images"),
+        ({"image": 3, "text": "what"}, "no image"),
+    ],
+)
+def test_what_is_no_image_with_a_text_is_refused(row, why):
+    model, processor = build("llava")
+    with pytest.raises(InputError, match=why):
+        glasshead.explain(model, [row], tokenizer=processor, answer=" sleeping")
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        ("erasure-delete", "erasure-mean-embedding"),
+        ("captum:integrated-gradients", "no baseline"),
+        ("attn-lrp", "image tokens are not"),
+    ],
+)
+def test_methods_without_a_meaning_for_image_tokens_say_so(method, why):
+    with pytest.raises(InputError, match=why):
+        explained("llava", method)
+
+
+def test_texts_with_and_without_images_are_explained_apart_by_one_model():
+    model, processor = build("llava")
+    both = [{"image": photo(), "text": QUESTION}, QUESTION]
+    with pytest.raises(InputError, match="explain them apart"):
+        glasshead.explain(model, both, tokenizer=processor, answer=" sleeping")
+    alone = glasshead.explain(model, QUESTION, tokenizer=processor, answer=" sleeping")
+    same = glasshead.explain(model, QUESTION, tokenizer=processor.tokenizer, answer=" sleeping")
+    assert alone[0].scores == same[0].scores
+    with pytest.raises(InputError, match="pass its processor"):
+        glasshead.explain(model, both[:1], tokenizer=processor.tokenizer, answer=" sleeping")
+
+
+def test_two_answers_are_contrasted_and_several_images_are_read_together():
+    model, processor = build("llava")
+    rows = [{"image": photo(seed=seed), "text": QUESTION} for seed in range(2)]
+    together = glasshead.explain(model, rows, tokenizer=processor, answer=" sleeping", method="gradient")
+    for row, own in zip(rows, together, strict=True):
+        alone = glasshead.explain(model, [row], tokenizer=processor, answer=" sleeping", method="gradient")
+        assert own.scores == pytest.approx(alone[0].scores, abs=1e-5)
+    contrast, other = (
+        glasshead.explain(
+            model, rows, tokenizer=processor, answer=one, against=two, method="erasure-mean-embedding"
+        )
+        for one, two in ((" sleeping", " yes"), (" yes", " sleeping"))
+    )
+    for own, mirrored in zip(contrast, other, strict=True):
+        assert own.scores == pytest.approx([-score for score in mirrored.scores], abs=1e-4)
+    assert together[0].scores != pytest.approx(together[1].scores, abs=1e-5)
+
+
+def test_a_chat_with_an_image_is_read_by_the_template_of_the_processor():
+    model, processor = build("llava")
+    chatting = copy.copy(processor)
+    chatting.chat_template = (
+        "{% for message in messages %}{% for part in message['content'] %}"
+        "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }} {% endif %}"
+        "{% endfor %}{% endfor %}{% if add_generation_prompt %}A :{% endif %}"
+    )
+    chat = [
+        {
+            "role": "user",
+            "content": [{"type": "image", "image": photo()}, {"type": "text", "text": QUESTION}],
+        }
+    ]
+    by_chat = glasshead.explain(model, chat, tokenizer=chatting, answer=" sleeping")
+    by_row = glasshead.explain(
+        model, [{"image": photo(), "text": QUESTION}], tokenizer=chatting, answer=" sleeping"
+    )
+    assert by_chat[0].scores == by_row[0].scores
+    assert by_chat[0].text == f"{QUESTION} A : sleeping"
+
+
+def test_the_model_and_its_processor_stay_as_they_are():
+    model, processor = build("llava")
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    files = processor.tokenizer.backend_tokenizer.to_str()
+    explained("llava", "gradient")
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert processor.tokenizer.backend_tokenizer.to_str() == files
+    assert type(processor.tokenizer).__name__ != "TokenizerSpy"
+    assert not any(module._forward_pre_hooks for module in model.modules())

@@ -91,9 +91,10 @@ def explain(request: ExplainRequest) -> Attributions:
     ``texts`` are strings, what the tokenizer makes of them, chats (a list of messages with ``role`` and
     ``content``, of which its chat template makes the text that the model reads) or, of a model that
     classifies images, files, folders of them, images of Pillow, or arrays of NumPy and torch; its
-    ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that
-    compares two. ``target`` is the class that is explained, by name or number; left out, class 1 of two
-    classes, else the predicted one.
+    ``tokenizer`` is its image processor. Of a model that reads images and texts together they may be
+    ``{"image": …, "text": …}``; its ``tokenizer`` is its processor. ``pairs`` are the second texts of a
+    model that compares two. ``target`` is the class that is explained, by name or number; left out, class 1
+    of two classes, else the predicted one.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
@@ -110,7 +111,7 @@ def run_explanation(request: ExplainRequest) -> Attributions:
         InputError: as `explain`.
     """
     check_method(request)
-    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
+    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None, images=True)
     subject = open_subject(request.model, request.tokenizer, opening, shared=True)
     firsts = reader_of(subject.tokenizer).inputs(as_sources(request.texts))
     seconds = None if request.pairs is None else as_texts(request.pairs)

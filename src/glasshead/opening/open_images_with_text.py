@@ -43,6 +43,8 @@ TOKEN_IDS = ("image_token_id", "image_token_index")
 
 def divide_processor(model: PreTrainedModel, tokenizer: Any) -> tuple[Any, Any]:
     """The processor of images and texts, where one stands in place of the tokenizer, and its tokenizer."""
+    if (reader := getattr(tokenizer, IMAGE_READER, None)) is not None:
+        return reader.processor, tokenizer  # what `open` gives may be opened again
     if not isinstance(tokenizer, ProcessorMixin):
         return None, tokenizer
     own = getattr(tokenizer, "tokenizer", None)

@@ -229,7 +229,7 @@ def subject_of(
     make = partial(model_subject, source, tokenizer, name, None, options, notes)
     if follow is not None:
         return follow(make())
-    asked = options.classifies, options.answers, options.task
+    asked = options.classifies, options.answers, options.images, options.task
     return remember(source, tokenizer, asked, make) if shared else make()
 
 
@@ -356,7 +356,7 @@ def read_model(
     if writer:
         if processor is None and (other := also_reads(config_to_save(model))):
             notes.append(f"the model also reads {other}: texts are given to it alone")
-        model, tokenizer = read_next_token(model, tokenizer, ahead=processor is not None)
+        model, tokenizer = read_next_token(model, tokenizer, ahead=processor is not None and options.images)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")

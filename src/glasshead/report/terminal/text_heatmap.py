@@ -7,7 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.colours import TERMINAL, Meaning, meaning
-from glasshead.report.picture_panels import OVERVIEW
+from glasshead.report.picture_panels import OVERVIEW, largest_in_image
 from glasshead.report.text_spans import coloured_spans, diverging, drawn_max, max_abs, normalised_score
 from glasshead.results import Attribution
 
@@ -53,6 +53,8 @@ def patch_grid(attribution: Attribution, scale: float, above: Text | None = None
         )
         if box is not None
     ]
+    if attribution.has_words:  # a word may count many times as much as a part of the image
+        scale = largest_in_image(attribution, attribution.colours)
     # Tiles follow each other token by token, and are drawn as one image.
     for _, box, value in sorted(patches, key=lambda patch: (patch[0], patch[1][1], patch[1][0])):
         if box[1] != row:
