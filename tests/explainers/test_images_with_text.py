@@ -253,3 +253,13 @@ def test_the_model_and_its_processor_stay_as_they_are():
     assert processor.tokenizer.backend_tokenizer.to_str() == files
     assert type(processor.tokenizer).__name__ != "TokenizerSpy"
     assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_marked_parts_and_second_texts_are_refused_and_named_parts_are_units():
+    model, processor = build("llava")
+    row = [{"image": photo(), "text": QUESTION}]
+    with pytest.raises(InputError, match="no marked parts"):
+        glasshead.explain(model, row, tokenizer=processor, answer=" sleeping", unit="segment")
+    own = explained("llava", "erasure-mean-embedding", segments=["the cat"])[0]
+    assert "the cat" in own.tokens
+    assert own.tokens[:2] == ("row 1, column 1", "row 1, column 2")
