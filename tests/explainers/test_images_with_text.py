@@ -11,6 +11,7 @@ from PIL import Image
 import glasshead
 from glasshead.data import reader_of
 from glasshead.errors import InputError
+from glasshead.opening import OpenOptions, open_subject
 from image_text_families import FAMILIES, build, photo
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -90,7 +91,9 @@ PLACES = {  # what a processor does to 96 × 64 pixels: the frame, the grid, and
 def test_image_tokens_are_where_the_processor_puts_them(name):
     own = explained(name)[0]
     frame, fine, overview = PLACES[name]
-    text = reader_of(glasshead.open(*build(name)).tokenizer).inputs([{"image": photo(), "text": QUESTION}])[0]
+    text = reader_of(open_subject(*build(name), OpenOptions(images=True)).tokenizer).inputs(
+        [{"image": photo(), "text": QUESTION}]
+    )[0]
     places = text.image.places
     assert places.names == tuple(token for token in own.tokens if "row" in token and "<" not in token)
     assert len(places.names) == fine[0] * fine[1] + (overview[0] * overview[1] if overview else 0)
