@@ -54,6 +54,14 @@ def with_article(noun: str) -> str:
 
 TEXTS = Nouns("text", "texts", "token", "tokens", "word", "words")
 IMAGE_NOUNS = Nouns("image", "images", "patch", "patches", "patch", "patches")
+IMAGE_TEXT_NOUNS = Nouns(
+    "text with its image",
+    "texts with images",
+    "token",
+    "tokens",
+    "word or image token",
+    "words and image tokens",
+)
 INPUTS = "inputs"
 """The fact of a result that says what its inputs are."""
 

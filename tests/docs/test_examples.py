@@ -108,6 +108,10 @@ SHELL = {
             "answer in german   +",
         ],
     ),
+    "images_with_text": (
+        ["answer.html"],
+        ["predicted “blue”", "row 1, column 2     +", "Written to answer.html"],
+    ),
     "similarity": ([], ["cat", "similarity 0.60 for “first text”"]),
     "zero_shot": ([], ["predicted chosen for “This review is about travel.”, p(chosen) = "]),
     "captions": (
@@ -301,6 +305,7 @@ MAKERS = {
     "write": "my_writer",
     "given_answer": "my_writer",
     "chats": "chats",
+    "images_with_text": "images_with_text",
     "inside": "my_writer",
     "images": "make_digit",
     "patch": "repeat_words",
@@ -348,6 +353,7 @@ PYTHON = {
         r"bonjour\nbonjour and not hallo: because of 'answer in french'\n"
         r"bonjour and not adieu: because of 'please say hello'\n$"
     ),
+    "images_with_text": r"p\(blue\) = 0\.[89]\d, most from 'row 1, column 2'\n$",
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
     "slices": (

@@ -43,7 +43,8 @@ def explain(
         list[str] | None,
         typer.Argument(
             metavar="TEXT…",
-            help="One or more texts, quoted (- reads lines); or files and folders of images.",
+            help="One or more texts, quoted (- reads lines); files and folders of images; or an image and a "
+            "text about it.",
         ),
     ] = None,
     file: Annotated[
@@ -97,7 +98,7 @@ def explain(
         format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
     lines = read_typed_texts(context, texts or [], file)
     check_utf8(*map(str, lines), pair or "")
-    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
+    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None, images=True)
     subject = open_subject(request.model, options=opening)
     if file is None:
         check_no_file(subject, lines)

@@ -15,30 +15,62 @@ def names_a_file(text: str) -> bool:
     return bool(Path(text).suffix) and len(text) < 256 and Path(text).is_file()
 
 
+def names_an_image(text: str) -> bool:
+    """Whether what was typed is the name of a file with an image."""
+    from glasshead.data import IMAGE_SUFFIXES
+
+    return names_a_file(text) and Path(text).suffix.lower() in IMAGE_SUFFIXES
+
+
+def images_with_texts(lines: Sequence[Any]) -> list[Any]:
+    """What was typed for a model that reads images with texts: each text goes with the image before it.
+
+    Raises:
+        InputError: if an image has no text behind it.
+    """
+    inputs, image, asked = list[Any](), None, True
+    for line in lines:  # or chats
+        if isinstance(line, str) and names_an_image(line):
+            if not asked:
+                break
+            image, asked = line, False
+        else:
+            inputs.append(line if image is None else {"image": image, "text": line})
+            asked = True
+    if not asked:
+        raise InputError(
+            f'{image} has no text: type it behind the image, as in {image} "What is in the image?"'
+        )
+    return inputs
+
+
 def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
     """The texts as they are or, of a model that reads images, the files that they name.
 
     Raises:
         InputError: if a file is an image and the model reads texts, or the reverse.
     """
-    from glasshead.data import IMAGE_SUFFIXES, UnitReader
+    from glasshead.data import ImageTextReader, UnitReader, reader_of
 
     if isinstance(subject.tokenizer, UnitReader):
         return subject.tokenizer.inputs(lines)
+    reader = reader_of(subject.tokenizer)
+    if isinstance(reader, ImageTextReader):
+        return reader.inputs(images_with_texts(lines))
     for line in lines:  # or chats
-        if isinstance(line, str) and names_a_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
+        if isinstance(line, str) and names_an_image(line):
             raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
     return list(lines)
 
 
 def check_no_file(subject: "Subject", lines: Sequence[str]) -> None:
     """Raise InputError for the name of a file where a text was typed, and the model reads texts."""
-    from glasshead.data import IMAGE_SUFFIXES, UnitReader
+    from glasshead.data import UnitReader
 
     if isinstance(subject.tokenizer, UnitReader):
         return
     for line in lines:
-        if names_a_file(line) and Path(line).suffix.lower() not in IMAGE_SUFFIXES:
+        if names_a_file(line) and not names_an_image(line):
             raise InputError(f"{line!r} is a file: --file {line} explains its lines")
 
 

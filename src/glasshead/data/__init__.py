@@ -45,6 +45,7 @@ from glasshead.data.given_answers import (
 from glasshead.data.image_folders import list_images
 from glasshead.data.image_reader import CaptionReader, ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
+from glasshead.data.image_text_reader import ImageTextReader
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
@@ -74,7 +75,8 @@ from glasshead.data.synthetic import (
 from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
 from glasshead.data.tagged_words import TaggedText, read_tagged
 from glasshead.data.text_files import read_text
-from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
+from glasshead.data.text_reader import IMAGE_READER, TextReader, as_sources, as_texts, reader_of
+from glasshead.data.texts_with_images import EncodedTextsWithImages, TextImage, TextWithImage
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
@@ -85,6 +87,7 @@ __all__ = [
     "ALL_SPLITS",
     "AUGMENTATIONS",
     "DATASETS",
+    "IMAGE_READER",
     "IMAGE_SETS",
     "IMAGE_SUFFIXES",
     "LABEL_TASKS",
@@ -108,9 +111,11 @@ __all__ = [
     "DrawnSplit",
     "Encoded",
     "EncodedImages",
+    "EncodedTextsWithImages",
     "Fill",
     "GivenAnswer",
     "ImageReader",
+    "ImageTextReader",
     "Inputs",
     "LoadOptions",
     "Marks",
@@ -125,7 +130,9 @@ __all__ = [
     "SyntheticDataset",
     "SyntheticOptions",
     "TaggedText",
+    "TextImage",
     "TextReader",
+    "TextWithImage",
     "Unit",
     "UnitReader",
     "align_labels",

@@ -17,6 +17,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from glasshead.data.aligned_pieces import Pieces, read_pieces
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.pictures import Picture
+from glasshead.data.texts_with_images import TextWithImage, with_images
 from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_beginnings, word_places
 from glasshead.errors import InputError, pluralise
@@ -125,7 +126,7 @@ def encode(
                 second = np.array([which == 1 for which in row.sequence_ids[first:]])
                 words[index, :n][second] += words[index, :n][~second].max(initial=-1) + 1
                 offsets[index, :n][second] += len(join_pair(texts[index], ""))
-    return Encoded(
+    encoded = Encoded(
         torch.from_numpy(ids),
         torch.from_numpy(mask),
         words,
@@ -135,6 +136,7 @@ def encode(
         one_length=getattr(tokenizer, ONE_LENGTH, False),
         begins=word_beginnings(called, words, offsets),
     )
+    return with_images(encoded, texts) if any(isinstance(text, TextWithImage) for text in texts) else encoded
 
 
 def keep_lengths_apart(tokenizer: PreTrainedTokenizerBase) -> None:

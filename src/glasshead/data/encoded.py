@@ -190,8 +190,12 @@ class Encoded:
         """Which tokens share a character with a mark of their text."""
         return find_marked_tokens(texts, marks, self.offsets)
 
-    def drawing(self, index: int) -> dict[str, Any]:
-        """What an attribution needs beside its text to be drawn."""
+    def name_tokens(self, row: int, names: Sequence[str]) -> list[str]:
+        """What the tokens of a text are called, by what the tokenizer calls them."""
+        return list(names)
+
+    def drawing(self, index: int, text: str) -> dict[str, Any]:
+        """What an attribution needs beside its text to be drawn, or in place of it."""
         return {}
 
 

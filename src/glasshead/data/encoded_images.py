@@ -193,7 +193,7 @@ class EncodedImages(Encoded):
             ]
         ).reshape(self.ids.shape)
 
-    def drawing(self, index: int) -> dict[str, Any]:
+    def drawing(self, index: int, text: str) -> dict[str, Any]:
         """The image as the model reads it, as a data URI, and the box of each token; none of special ones."""
         file = BytesIO()
         Image.fromarray(self.pixels[index].permute(1, 2, 0).numpy()).save(file, "PNG")

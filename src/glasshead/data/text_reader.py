@@ -12,6 +12,7 @@ from glasshead.data.token_ids import are_ids, texts_of_ids
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
 from glasshead.nouns import TEXTS, Nouns
+from glasshead.spelling import spell
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class TextReader:
         """
         read = list[Any]()
         for source in sources:
+            if isinstance(source, Mapping) and "image" in source:
+                raise InputError(
+                    "this model was opened to read texts alone: if it reads images too, pass its processor "
+                    f"(AutoProcessor) as {spell('tokenizer')}"
+                )
             read += texts_of_ids(self.tokenizer, source) if are_ids(source) else [source]
         as_texts(text for text in read if not is_chat(text))
         return read
@@ -59,9 +65,16 @@ class TextReader:
         return None
 
 
+IMAGE_READER = "reads_texts_with_images"
+"""Where a tokenizer keeps what reads texts with images, of a model that does."""
+
+
 def reader_of(tokenizer: Any) -> TextReader | UnitReader:
     """What reads the inputs of a model: what stands where a tokenizer does, or the tokenizer."""
-    return tokenizer if isinstance(tokenizer, UnitReader) else TextReader(tokenizer)
+    if isinstance(tokenizer, UnitReader):
+        return tokenizer
+    reader: TextReader = getattr(tokenizer, IMAGE_READER, None) or TextReader(tokenizer)
+    return reader
 
 
 SINGLE = (str, bytes, bytearray, memoryview, Mapping)

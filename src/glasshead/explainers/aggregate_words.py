@@ -29,7 +29,7 @@ def by_word(attribution: Attribution) -> Attribution:
     Raises:
         InputError: if tokens that would be added up have intervals.
     """
-    if attribution.boxes is not None:  # patches of an image are whole
+    if attribution.boxes is not None and not attribution.has_words:  # patches of an image are whole
         return attribution
     starts = word_starts(attribution.words)
     check_ends(attribution, len(starts))
@@ -43,7 +43,7 @@ def by_word(attribution: Attribution) -> Attribution:
     return replace(
         attribution,
         tokens=tuple(
-            attribution.text[begin:end] if attribution.words[a] != -1 else attribution.tokens[a]
+            (attribution.text[begin:end] if attribution.words[a] != -1 else "") or attribution.tokens[a]
             for (a, _), (begin, end) in zip(pieces, offsets, strict=True)
         ),
         ids=tuple(attribution.ids[a] for a in starts),
@@ -51,6 +51,7 @@ def by_word(attribution: Attribution) -> Attribution:
         offsets=offsets,
         scores=add(attribution.scores if attribution.word_scores is None else attribution.word_scores),
         word_scores=None,
+        boxes=None if attribution.boxes is None else tuple(attribution.boxes[a] for a in starts),
         contributions=None if attribution.contributions is None else add(attribution.contributions),
     )
 

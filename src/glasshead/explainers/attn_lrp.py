@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
+from glasshead.data import EncodedTextsWithImages, Inputs, batches, heads_of, layers_of, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -106,6 +106,11 @@ class LayerwiseRelevance(Explainer):
         return result
 
     def _relevance(self, context: ExplanationContext) -> Relevance:
+        if isinstance(context.encoded, EncodedTextsWithImages):
+            raise InputError(
+                f"{self.name!r} follows relevance to words that are looked up, which image tokens are not: "
+                f"use 'gradient' or {context.encoded.erasure!r}"
+            )
         if isinstance(context.model, PooledClassifier):
             raise InputError(
                 f"{class_name(context.model)} has one attention with one learned query, so {self.name!r} "

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.data import (
     Encoded,
+    EncodedTextsWithImages,
     UnitReader,
     as_sources,
     as_texts,
@@ -32,6 +33,7 @@ from glasshead.huggingface import (
     TaskModel,
     lend_copy,
     token_id,
+    with_images_of,
 )
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
@@ -89,9 +91,10 @@ def explain(request: ExplainRequest) -> Attributions:
     ``texts`` are strings, what the tokenizer makes of them, chats (a list of messages with ``role`` and
     ``content``, of which its chat template makes the text that the model reads) or, of a model that
     classifies images, files, folders of them, images of Pillow, or arrays of NumPy and torch; its
-    ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that
-    compares two. ``target`` is the class that is explained, by name or number; left out, class 1 of two
-    classes, else the predicted one.
+    ``tokenizer`` is its image processor. Of a model that reads images and texts together they may be
+    ``{"image": …, "text": …}``; its ``tokenizer`` is its processor. ``pairs`` are the second texts of a
+    model that compares two. ``target`` is the class that is explained, by name or number; left out, class 1
+    of two classes, else the predicted one.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
@@ -108,7 +111,7 @@ def run_explanation(request: ExplainRequest) -> Attributions:
         InputError: as `explain`.
     """
     check_method(request)
-    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
+    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None, images=True)
     subject = open_subject(request.model, request.tokenizer, opening, shared=True)
     firsts = reader_of(subject.tokenizer).inputs(as_sources(request.texts))
     seconds = None if request.pairs is None else as_texts(request.pairs)
@@ -164,7 +167,8 @@ def explain_texts(
     read = coverage(*asked.read[:4])
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
-    notes = (*subject.notes, *own_notes, *asked.notes, *read.lines("read"), *caveats)
+    places = encoded.notes if isinstance(encoded, EncodedTextsWithImages) else ()
+    notes = (*subject.notes, *own_notes, *asked.notes, *places, *read.lines("read"), *caveats)
     notes += () if signs is None else (signs,)
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 
@@ -188,6 +192,13 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
     Raises:
         InputError: if the model cannot be asked that.
     """
+    if isinstance(inputs.encoded, EncodedTextsWithImages):
+        if not isinstance(model, NextTokenClassifier) or request.choices is not None:
+            raise InputError(
+                "of images with texts a next token or a given answer is explained: leave "
+                f"{spell('choices')} out"
+            )
+        model = with_images_of(model, inputs.encoded)
     if request.answer is not None:
         if request.at is not None:
             raise ParameterError("at", NO_PLACE)

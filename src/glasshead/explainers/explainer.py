@@ -307,8 +307,11 @@ def to_attributions(
         names = answers_of(context.model, context.encoded, index)
         results.append(
             Attribution(
-                text=str(text),
-                **token_fields(context.tokenizer, context.encoded, index),
+                **{
+                    "text": str(text),
+                    **token_fields(context.tokenizer, context.encoded, index),
+                    **context.encoded.drawing(index, str(text)),
+                },
                 scores=_numbers(importance[index], keep),
                 signed=signed,
                 target=rated_name(context.model) if context.is_regression else names[target],
@@ -329,7 +332,6 @@ def to_attributions(
                 halves=None
                 if halves is None
                 else (_numbers(halves[0][index], keep), _numbers(halves[1][index], keep)),
-                **context.encoded.drawing(index),
             )
         )
     return results
@@ -360,7 +362,7 @@ def token_fields(
     keep = encoded.mask[index].numpy()
     ids = encoded.ids[index].numpy()[keep].tolist()
     return {
-        "tokens": tuple(token_names(tokenizer, ids)),
+        "tokens": tuple(encoded.name_tokens(index, token_names(tokenizer, ids))),
         "ids": tuple(ids),
         "words": tuple(encoded.words[index][keep].tolist()),
         "offsets": tuple((int(a), int(b)) for a, b in encoded.offsets[index][keep]),

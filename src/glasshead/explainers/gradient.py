@@ -118,11 +118,11 @@ def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Ite
 def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
     """The modules that know the words: the one that the model names, and those that share its vectors."""
     named = model.get_input_embeddings()
-    weight = getattr(named, "weight", None)
+    weight, within = getattr(named, "weight", None), set(named.modules())
     tied = [
         module
         for module in model.modules()
-        if isinstance(module, nn.Embedding) and module is not named and module.weight is weight
+        if isinstance(module, nn.Embedding) and module not in within and module.weight is weight
     ]
     return [named, *tied]
 

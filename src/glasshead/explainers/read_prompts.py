@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from glasshead.data import (
+    TextWithImage,
     UnitReader,
     chat_note,
     find_segments,
@@ -62,6 +63,11 @@ def read_prompts(
                 raise ParameterError("unit", "'message' is for chats: give a list of messages with roles")
             spans = message_spans(tokenizer, first, writes=writes)
         behind: list[Span] = []
+        if isinstance(first, TextWithImage) and (request.unit == "segment" or pairs is not None):
+            raise InputError(
+                "a text with an image has no marked parts and no second text: name its parts with "
+                f"{spell('segments')}, or write both texts into one"
+            )
         if request.unit == "segment":
             (text, spans), (second, behind) = strip_marks(text), strip_marks(second)
         spans += find_segments(text, names)

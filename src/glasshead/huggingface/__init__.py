@@ -61,6 +61,7 @@ from glasshead.huggingface.quantised import (
 from glasshead.huggingface.random_twin import new_like, random_twin
 from glasshead.huggingface.read_module import read_module
 from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
+from glasshead.huggingface.seeing_model import SeeingModel, flat, see, seeing_model, with_images_of
 from glasshead.huggingface.structure import (
     attention_modules,
     config_to_save,
@@ -106,6 +107,7 @@ __all__ = [
     "NoPatchesError",
     "PairsNeeded",
     "PatchClassifier",
+    "SeeingModel",
     "Target",
     "TaskModel",
     "answers_of",
@@ -125,6 +127,7 @@ __all__ = [
     "doctor",
     "every_attention",
     "find_class",
+    "flat",
     "forget_halves",
     "free_memory",
     "has_packed_weights",
@@ -162,6 +165,8 @@ __all__ = [
     "readable_copy",
     "reads_images",
     "refuse_own_code",
+    "see",
+    "seeing_model",
     "shares_tensors",
     "shows_attention",
     "silence_transformers",
@@ -175,4 +180,5 @@ __all__ = [
     "version_of",
     "vocabulary_at",
     "vocabulary_names",
+    "with_images_of",
 ]

@@ -138,6 +138,8 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
     for part, module in model.named_modules():
         if isinstance(module, PreTrainedModel) and is_within(name, part):
             owner = module
+    if isinstance(owner.config, type(getattr(model.config, "vision_config", ()) or ())):
+        return False  # Idefics does not say that its encoder reads images
     return owner.main_input_name in ("input_ids", "decoder_input_ids")
 
 

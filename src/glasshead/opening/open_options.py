@@ -15,14 +15,15 @@ from glasshead.requests import OpeningRequest
 class OpenOptions:
     """How a model is opened: ``labels`` renames its classes (name or number → name), ``classifies`` says that
     a model without a class to predict is refused, ``answers`` that encoder–decoders which write one text for
-    another are opened, too, ``trust_remote_code`` lets code of its folder run; on which ``device`` it is read
-    (None: where it is, the CPU for a folder), and in which precision (``dtype``; None: that of its weights,
-    and float32 where these are halves, which stay as they are); ``task`` is what it is asked, where its
-    configuration does not say so."""
+    another are opened, too, ``images`` that texts may come with images, ``trust_remote_code`` lets code of
+    its folder run; on which ``device`` it is read (None: where it is, the CPU for a folder), and in which
+    precision (``dtype``; None: that of its weights, and float32 where these are halves, which stay as they
+    are); ``task`` is what it is asked, where its configuration does not say so."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     classifies: bool = True
     answers: bool = False
+    images: bool = False
     trust_remote_code: bool = False
     device: str | torch.device | None = None
     dtype: str | torch.dtype | None = None

@@ -35,7 +35,7 @@ from glasshead.huggingface import (
 from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.pickled_weights import refuse_pickled
-from glasshead.opening.readers import read_both, read_processor, read_tokenizer
+from glasshead.opening.readers import read_both, read_processor, read_tokenizer, read_with_images
 from glasshead.opening.run import RECORD
 from glasshead.opening.saved_adapters import (
     ADAPTER,
@@ -50,6 +50,7 @@ from glasshead.tasks import compares_captions, task_of_config
 CONFIG = "config.json"
 CHECKPOINT = "checkpoint-"
 RECOMMENDER = "glasshead-news"
+IMAGES = "images"
 POOLER = "pooler."
 """Weights that many models are saved without; no attention rests on them."""
 
@@ -95,6 +96,8 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
     if options.classifies and compares_captions(config):
         return model, read_both(source)
     settings = {"trust_remote_code": options.trust_remote_code}
+    if options.classifies and also_reads(config) == IMAGES:
+        return model, read_with_images(source, settings)
     return model, read_tokenizer(str(source), settings)
 
 
@@ -178,7 +181,7 @@ def load_saved(
 def also_reads(config: PreTrainedConfig) -> str | None:
     """What a language model reads beside texts: images, or sounds; None: nothing."""
     if type(config) in getattr(AutoModelForImageTextToText, "_model_mapping", ()):
-        return "images"
+        return IMAGES
     saved = (config.architectures or [""])[0]
     return "sounds" if saved.endswith(SEES) and is_writer(config) else None
 

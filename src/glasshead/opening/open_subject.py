@@ -21,6 +21,7 @@ from glasshead.files import partial_path
 from glasshead.huggingface import (
     HALVES,
     IMAGE_CLASSIFIERS,
+    NextTokenClassifier,
     TaskModel,
     arithmetic_of,
     check_name,
@@ -52,6 +53,7 @@ from glasshead.opening.open_cross_encoder import (
     parts_of_encoder,
 )
 from glasshead.opening.open_images import open_image_classifier
+from glasshead.opening.open_images_with_text import divide_processor, read_images_too
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_asked
 from glasshead.opening.open_saved import also_reads, open_saved
@@ -227,7 +229,7 @@ def subject_of(
     make = partial(model_subject, source, tokenizer, name, None, options, notes)
     if follow is not None:
         return follow(make())
-    asked = options.classifies, options.answers, options.task
+    asked = options.classifies, options.answers, options.images, options.task
     return remember(source, tokenizer, asked, make) if shared else make()
 
 
@@ -339,6 +341,7 @@ def read_model(
     known: Sequence[str],
 ) -> Subject:
     """`model_subject`, in the precision that the options name; with none halves are kept."""
+    processor, tokenizer = divide_processor(model, tokenizer)
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
     captions = compares_captions(config_to_save(model))
@@ -351,9 +354,9 @@ def read_model(
         check_tokenizer(name, model, tokenizer)
     notes = [*known]
     if writer:
-        if other := also_reads(config_to_save(model)):
+        if processor is None and (other := also_reads(config_to_save(model))):
             notes.append(f"the model also reads {other}: texts are given to it alone")
-        model, tokenizer = read_next_token(model, tokenizer)
+        model, tokenizer = read_next_token(model, tokenizer, ahead=processor is not None and options.images)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
         notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
@@ -400,6 +403,8 @@ def read_model(
             read = asks(read)
         elif (task := task_named(options.task) or task_of(model)) is not None:
             read = task.wrap(read, own)
+    if processor is not None and isinstance(read, NextTokenClassifier):
+        read_images_too(model, read, own, processor)
     notes += note_unpacked(unpacked, far)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoImageProcessor, AutoProcessor, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    AutoImageProcessor,
+    AutoProcessor,
+    AutoTokenizer,
+    PreTrainedTokenizerBase,
+    ProcessorMixin,
+)
 
 from glasshead.errors import InputError, one_line
 from glasshead.huggingface import silence_transformers
@@ -43,6 +49,17 @@ def read_both(source: str | Path) -> Any:
         InputError: if there is none.
     """
     return load_processor(AutoProcessor, source, "compares images with captions", "processor of both")
+
+
+def read_with_images(source: str | Path, options: Mapping[str, Any]) -> Any:
+    """The processor of images and texts that is saved beside a model that writes; its tokenizer, where there
+    is no such processor that loads."""
+    try:
+        with silence_transformers():
+            processor = AutoProcessor.from_pretrained(source, **options)
+    except Exception:  # files of processors break in every way there is, and texts need none
+        return read_tokenizer(str(source), options)
+    return processor if isinstance(processor, ProcessorMixin) else read_tokenizer(str(source), options)
 
 
 def read_processor(source: str | Path) -> Any:

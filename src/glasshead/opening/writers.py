@@ -71,10 +71,11 @@ def sees_ahead(model: PreTrainedModel) -> bool:
 
 
 def read_next_token(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, ahead: bool = False
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text (of an
-    encoder–decoder, the end that it kept before).
+    encoder–decoder, the end that it kept before). It may see ``ahead`` in texts alone if it is asked about
+    texts with images.
 
     Raises:
         InputError: if the tokenizer closes every text, so that nothing comes next, or the model predicts no
@@ -83,7 +84,7 @@ def read_next_token(
     kind = type(model).__name__
     if model.get_output_embeddings() is None:
         raise InputError(f"{kind} has no map onto its vocabulary: give a language model")
-    if not model.config.is_encoder_decoder and sees_ahead(model):
+    if not ahead and not model.config.is_encoder_decoder and sees_ahead(model):
         remedy = (
             "set is_decoder=True in its configuration if it was trained to write; if it guesses hidden "
             "words, open it as a …ForMaskedLM"

@@ -112,9 +112,11 @@ def max_abs(attribution: Attribution) -> float:
 
 def drawn_places(attribution: Attribution) -> list[tuple[int, ...]]:
     """The tokens of every place in the text, or in the image, in order."""
-    if attribution.boxes is not None:
-        return [(token,) for token, box in enumerate(attribution.boxes) if box is not None]
-    return [span.tokens for span in text_spans(attribution) if span.tokens]
+    boxes = attribution.boxes or ()
+    places: list[tuple[int, ...]] = [(token,) for token, box in enumerate(boxes) if box is not None]
+    if attribution.boxes is not None and not attribution.has_words:
+        return places
+    return places + [span.tokens for span in text_spans(attribution) if span.tokens]
 
 
 def drawn_tokens(attribution: Attribution) -> set[int]:

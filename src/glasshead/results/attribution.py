@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
-from glasshead.nouns import IMAGE_NOUNS, TEXTS, Nouns
+from glasshead.nouns import IMAGE_NOUNS, IMAGE_TEXT_NOUNS, TEXTS, Nouns
 from glasshead.results.json_text import json_text
 
 POINT_WIDTH = 1e-6
@@ -34,7 +34,8 @@ class Attribution(Drawable):
     ``asked`` is the part of the text, the answer, or the one of several ratings, that is asked about.
     ``position`` is the place of the token that is the target, counted from 0, where a text was written.
     Of an image, ``text`` is its name, ``image`` a data URI of what the model reads of it, and ``boxes`` are
-    left, top, right and bottom of each token in its pixels, None of special tokens. ``halves`` are the sizes
+    left, top, right and bottom of each token in its pixels, None of special tokens; of an image that is read
+    with a text, ``text`` is the text, and its words have no boxes. ``halves`` are the sizes
     of the weights for and against, means over heads, where the scores are means in which they cancel.
     ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
     the change of the prediction that it should be.
@@ -84,7 +85,14 @@ class Attribution(Drawable):
     @property
     def nouns(self) -> Nouns:
         """What the input and its units are called."""
+        if self.has_words:
+            return IMAGE_TEXT_NOUNS
         return TEXTS if self.image is None else IMAGE_NOUNS
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it is of an image and a text that were read together."""
+        return self.boxes is not None and any(end > start for start, end in self.offsets)
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"

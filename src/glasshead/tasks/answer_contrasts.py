@@ -141,7 +141,7 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
             tokens behind one prompt than behind another.
     """
     wholes = [
-        encode(prompts.tokenizer, [f"{text}{answer}" for text in prompts.texts], unit=prompts.encoded.unit)
+        encode(prompts.tokenizer, [text + answer for text in prompts.texts], unit=prompts.encoded.unit)
         for answer in answers
     ]
     sizes, tails, moved = [], [], 0
@@ -149,7 +149,7 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
     for row, prompt in enumerate(prompts.texts):
         ids = [whole.ids[row][whole.mask[row]].tolist() for whole in wholes]
         split = [
-            split_tokens(prompts.take([row]), [f"{prompt}{answer}"], whole.take(slice(row, row + 1)), 0)
+            split_tokens(prompts.take([row]), [prompt + answer], whole.take(slice(row, row + 1)), 0)
             for whole, answer in zip(wholes, answers, strict=True)
         ]
         for answer, own in zip(answers, ids, strict=True):

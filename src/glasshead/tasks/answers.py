@@ -100,7 +100,7 @@ def ask_answer_behind(model: NextTokenClassifier, prompts: Inputs, answer: str) 
     Raises:
         InputError: where no token of a prompt is left.
     """
-    texts = [f"{prompt}{answer}" for prompt in prompts.texts]
+    texts = [prompt + answer for prompt in prompts.texts]
     encoded = encode(prompts.tokenizer, texts, unit=prompts.encoded.unit)
     split = [split_tokens(prompts, texts, encoded, row) for row in range(len(texts))]
     sizes = torch.tensor([size for size, _ in split])

@@ -73,7 +73,7 @@ def text_maps(
         key_vectors=keys,
         decoder_tokens=(decoder_start_name(model, tokenizer), *tokens[:-1]) if decodes else (),
         decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
-        **encoded.drawing(0),
+        **encoded.drawing(0, ""),
     )
 
 

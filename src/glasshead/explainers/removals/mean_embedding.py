@@ -15,6 +15,9 @@ from glasshead.explainers.gradient import change_lookups, shift_of
 from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.huggingface import class_name
 
+MULTIPLE = 1e-2
+"""A vector that misses a multiple of another by less than this part of its length is one."""
+
 
 class MeanEmbedding(Removal):
     """e_i becomes Σ_w e_w / |vocabulary|; its place in the text stays."""
@@ -98,9 +101,15 @@ def no_vectors(model: PreTrainedModel) -> InputError:
 
 
 def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
-    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
-    vectors = weight[ids]
-    return (vectors * embedded).sum() / (vectors * vectors).sum()
+    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may), by
+    those that are a multiple of their word's: others come from an image."""
+    vectors = weight[ids.clamp(max=len(weight) - 1)]
+    along, size = (vectors * embedded).sum(dim=-1), (vectors * vectors).sum(dim=-1)
+    factors = along / size.clamp(min=torch.finfo(size.dtype).tiny)
+    off = (embedded - factors[..., None] * vectors).norm(dim=-1)
+    looked_up = off <= MULTIPLE * embedded.norm(dim=-1)
+    kept = looked_up if bool(looked_up.any()) else torch.ones_like(looked_up)
+    return along[kept].sum() / size[kept].sum()
 
 
 register_removal("mean-embedding", MeanEmbedding())

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 from glasshead.report.colours import GROUNDS, meaning
-from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, picture_panels
+from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, image_size, picture_panels
 from glasshead.report.text_spans import strongest_tokens, token_description
 from glasshead.results import Attribution
 
@@ -19,8 +19,7 @@ GAP, LETTERS = 0.06, 0.1
 
 def picture_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The image and its readings, coloured as `colours` says. Each patch says its numbers when pointed at."""
-    boxes = [box for box in attribution.boxes or () if box is not None]
-    width, height = max(box[2] for box in boxes), max(box[3] for box in boxes)
+    width, height = image_size(attribution)
     panels = picture_panels(attribution, scale)
     step, above = width * (1 + GAP), height * LETTERS
     key = f"image-{crc32(f'{attribution.text}{attribution.method}{attribution.scores}'.encode()):x}"
@@ -35,11 +34,16 @@ def picture_heatmap(attribution: Attribution, scale: float) -> Markup:
         Markup(
             '<defs><image id="{}" width="{}" height="{}" href="{}" style="image-rendering:{}"/></defs>'
         ).format(key, width, height, attribution.image, "pixelated" if width <= WIDTH else "auto"),
-        *group(attribution, PicturePanel(attribution.text, ()), key, (0.0, above)),
+        *group(attribution, PicturePanel(title_of(attribution), ()), key, (0.0, above)),
     ]
     for number, panel in enumerate(panels, start=1):
         parts += group(attribution, panel, key, (number * step, above))
     return Markup("").join([*parts, Markup("</svg>")])
+
+
+def title_of(attribution: Attribution) -> str:
+    """What is written above the image itself."""
+    return "image" if attribution.has_words else attribution.text
 
 
 def group(
@@ -55,7 +59,7 @@ def group(
         key, Markup(f' opacity="{1 - VEIL:.2f}"') if panel.shares else ""
     )
     for token, (share, box) in enumerate(zip(panel.shares, attribution.boxes or (), strict=False)):
-        if box is None:
+        if box is None or share is None:
             continue
         x, y, right, bottom = box
         colour = ",".join(map(str, GROUNDS[meaning(share, panel.signed)]))

@@ -35,7 +35,7 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     its weight (``--a``) that of the least it can have (``--least``), for the page's switch. Of an image the
     patches are coloured.
     """
-    if attribution.boxes is not None:
+    if attribution.boxes is not None and not attribution.has_words:
         return picture_heatmap(attribution, scale)
     marks = highlight_tokens(attribution, scale, page_mark(attribution))
     if not marks:
@@ -44,14 +44,18 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     if attribution.intervals is not None:
         spoken.append(f"{summary_of_ranges(attribution)}.")
     aloud = Markup('<span class="heard"> {}</span>').format(" ".join(spoken)) if spoken else Markup("")
-    return Markup('<p class="text" dir="auto">{}{}</p>').format(marks, aloud)
+    words = Markup('<p class="text" dir="auto">{}{}</p>').format(marks, aloud)
+    return words if attribution.boxes is None else picture_heatmap(attribution, scale) + words
 
 
 def notebook_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The same with its styles on each token, for a notebook, on whatever paper it has."""
-    if attribution.boxes is not None:
+    if attribution.boxes is not None and not attribution.has_words:
         return picture_heatmap(attribution, scale)
-    return highlight_tokens(attribution, scale, inline_mark(attribution)) or Markup("(empty text)")
+    words = highlight_tokens(attribution, scale, inline_mark(attribution)) or Markup("(empty text)")
+    if attribution.boxes is None:
+        return words
+    return Markup("{}<div>{}</div>").format(picture_heatmap(attribution, scale), words)
 
 
 def highlight_tokens(attribution: Attribution, scale: float, mark: Mark) -> Markup:

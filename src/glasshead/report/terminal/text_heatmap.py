@@ -7,6 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.colours import TERMINAL, Meaning, meaning
+from glasshead.report.picture_panels import OVERVIEW, largest_in_image
 from glasshead.report.text_spans import coloured_spans, diverging, drawn_max, max_abs, normalised_score
 from glasshead.results import Attribution
 
@@ -31,22 +32,31 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     may be zero gets slanted letters and no ground.
     """
     full = max(max_abs(attribution), drawn_max(attribution)) if scale is None else scale
-    if attribution.boxes is not None:
+    if attribution.boxes is not None and not attribution.has_words:
         return patch_grid(attribution, full)
     text, signed = Text(visible(attribution.text)), diverging(attribution)
     for span in coloured_spans(attribution, full):
         if span.token is not None:
             style = faint_style if span.doubt == "maybe" else heat_style
             text.stylize(style(span.share, meaning(span.share, signed)), span.start, span.end)
-    return text
+    return text if attribution.boxes is None else patch_grid(attribution, full, text)
 
 
-def patch_grid(attribution: Attribution, scale: float) -> Text:
-    """The name of an image, and below it a cell for each of its patches, row by row."""
-    text, row = Text(visible(attribution.text)), None
-    for value, box in zip(attribution.colours, attribution.boxes or (), strict=True):
-        if box is None:
-            continue
+def patch_grid(attribution: Attribution, scale: float, above: Text | None = None) -> Text:
+    """The name of an image, or the text ``above`` it, and below a cell for each of its patches, row by
+    row."""
+    text, row = Text(visible(attribution.text)) if above is None else above, None
+    patches = [
+        (not name.startswith(OVERVIEW), box, value)
+        for name, value, box in zip(
+            attribution.tokens, attribution.colours, attribution.boxes or (), strict=True
+        )
+        if box is not None
+    ]
+    if attribution.has_words:  # a word may count many times as much as a part of the image
+        scale = largest_in_image(attribution, attribution.colours)
+    # Tiles follow each other token by token, and are drawn as one image.
+    for _, box, value in sorted(patches, key=lambda patch: (patch[0], patch[1][1], patch[1][0])):
         if box[1] != row:
             text.append("\n")
             row = box[1]

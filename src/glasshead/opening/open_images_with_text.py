@@ -1,0 +1,111 @@
+"""Somebody's model that writes behind images and texts, and its processor → what reads both.
+
+Nothing of it runs before an image is there: who explains texts alone waits for none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, ProcessorMixin
+
+from glasshead.data import (
+    IMAGE_READER,
+    EncodedTextsWithImages,
+    ImageTextReader,
+    as_picture,
+    encode,
+)
+from glasshead.errors import InputError, brief
+from glasshead.huggingface import (
+    NextTokenClassifier,
+    class_name,
+    flat,
+    isolated_copy,
+    own_model,
+    see,
+    with_images_of,
+)
+from glasshead.opening.check_copy import CopyError, are_close, check_finite, tolerance_for
+from glasshead.opening.writers import sees_ahead
+
+SIZE = (96, 64)
+"""Width and height of an image that is tried."""
+QUESTION = "What is in the image?"
+TOKEN_IDS = ("image_token_id", "image_token_index")
+
+
+def divide_processor(model: PreTrainedModel, tokenizer: Any) -> tuple[Any, Any]:
+    """The processor of images and texts, where one stands in place of the tokenizer, and its tokenizer."""
+    if (reader := getattr(tokenizer, IMAGE_READER, None)) is not None:
+        return reader.processor, tokenizer  # what `open` gives may be opened again
+    if not isinstance(tokenizer, ProcessorMixin):
+        return None, tokenizer
+    own = getattr(tokenizer, "tokenizer", None)
+    if not isinstance(own, PreTrainedTokenizerBase) or not hasattr(tokenizer, "image_processor"):
+        return None, tokenizer
+    if token_of_images(model) is None:
+        return None, own if hasattr(model, "get_output_embeddings") else tokenizer
+    return tokenizer, own
+
+
+def token_of_images(model: PreTrainedModel) -> int | None:
+    """The token that stands for a part of an image, by the configuration of a model; None: it has none."""
+    ids = (getattr(model.config, name, None) for name in TOKEN_IDS)
+    return next((number for number in ids if isinstance(number, int)), None)
+
+
+def read_images_too(
+    model: PreTrainedModel, read: NextTokenClassifier, tokenizer: Any, processor: ProcessorMixin
+) -> None:
+    """Let a tokenizer read texts with images, too, for a model and the copy of it that is ``read``."""
+    token = token_of_images(model)
+    assert token is not None
+    look, check = partial(look_at, read.model), partial(check_reading, model, read)
+    alone = not sees_ahead(own_model(model))
+    reader = ImageTextReader(tokenizer, processor, token, look, check, needs_images=not alone)
+    setattr(tokenizer, IMAGE_READER, reader)
+
+
+def look_at(model: PreTrainedModel, pixels: Mapping[str, Tensor]) -> Tensor:
+    """The vector of each image token."""
+    return flat(see(model, pixels))
+
+
+@torch.no_grad()
+def check_reading(model: PreTrainedModel, read: NextTokenClassifier, reader: ImageTextReader) -> None:
+    """Raise InputError unless the copy, which is given what the model makes of an image, says of an image and
+    a text what the model says that is given the image."""
+    noise = np.random.default_rng(0).integers(0, 256, (SIZE[1], SIZE[0], 3), dtype=np.uint8)
+    image = Image.fromarray(noise)
+    text = reader.read(as_picture(image), QUESTION)
+    encoded = encode(reader.tokenizer, [text])
+    assert isinstance(encoded, EncodedTextsWithImages)
+    inputs = encoded.inputs(device=read.device)
+    own = with_images_of(read, encoded)(**inputs).logits[0].float()
+    original = isolated_copy(own_model(model))
+    processed = reader.process(image, reader.prompt_of(QUESTION))
+    ids = {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"]}
+    others = {
+        name: value.to(original.device, original.dtype if value.is_floating_point() else None)
+        for name, value in (processed.pixels | processed.kinds).items()
+    }
+    try:
+        expected = original(**ids, **others, use_cache=False).logits[0, -1].float()
+    except (AttributeError, TypeError, ValueError, RuntimeError, KeyError) as error:
+        raise InputError(
+            f"{class_name(model)} fails on what its processor makes of an image ({brief(error)}): check that "
+            "both belong together"
+        ) from error
+    check_finite(class_name(model), own, expected)
+    if own.shape != expected.shape or not are_close(own, expected, tolerance_for(model.dtype)):
+        raise CopyError(
+            f"{class_name(model)} predicts otherwise when the vectors of its image are computed before its "
+            "language model runs, as they have to be: explain its texts alone"
+        )

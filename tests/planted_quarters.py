@@ -1,0 +1,87 @@
+"""A small LLaVA that reads one of four digits in an image, the one that the question names: the right image
+tokens are known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import transformers as hf
+from PIL import Image
+from sklearn.datasets import load_digits
+from transformers import PreTrainedModel
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+from image_text_families import PATCH, tokenizer
+
+SIDE = 16
+DIGITS = [f"d{number}" for number in range(10)]
+QUARTERS = ("top left", "top right", "bottom left", "bottom right")
+STEPS, BATCH = 750, 64
+
+
+class Question(NamedTuple):
+    """An image of four digits, the quarter that is asked about, and the digit that is there."""
+
+    image: Image.Image
+    quarter: int
+    digit: int
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return f"what is at the {QUARTERS[self.quarter]} ?"
+
+
+def draw_questions(rng: np.random.Generator, count: int, *, trained: bool) -> list[Question]:
+    """Questions about digits that the model was trained on, or about others."""
+    data = load_digits()
+    pool = np.arange(1200) if trained else np.arange(1200, len(data.images))
+    questions = []
+    for _ in range(count):
+        chosen, quarter = rng.choice(pool, 4), int(rng.integers(4))
+        first, second, third, fourth = data.images[chosen]
+        pixels = np.block([[first, second], [third, fourth]]) * (255 / 16)
+        grey = np.repeat(pixels.astype(np.uint8)[..., None], 3, axis=2)
+        questions.append(Question(Image.fromarray(grey), quarter, int(data.target[chosen[quarter]])))
+    return questions
+
+
+def train_quarters(steps: int = STEPS) -> tuple[PreTrainedModel, Any]:
+    """The model and its processor."""
+    torch.manual_seed(0)
+    own = tokenizer("llava")
+    own.add_tokens(DIGITS)
+    sizes = {
+        "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128,
+    }  # fmt: skip
+    config = hf.LlavaConfig(
+        vision_config=hf.CLIPVisionConfig(**sizes, image_size=SIDE, patch_size=PATCH),
+        text_config=hf.LlamaConfig(
+            **sizes, vocab_size=len(own), pad_token_id=0, bos_token_id=2, eos_token_id=3
+        ),
+        image_token_id=own.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    model = hf.LlavaForConditionalGeneration(config).train()
+    images = CLIPImageProcessorPil(size={"height": SIDE, "width": SIDE}, do_center_crop=False)
+    processor = hf.LlavaProcessor(
+        images, own, patch_size=PATCH, vision_feature_select_strategy="default", num_additional_image_tokens=1
+    )
+    rng = np.random.default_rng(0)
+    questions = draw_questions(rng, 8_000, trained=True)
+    texts = [f"<image>{question.text}" for question in questions]
+    inputs = processor(images=[question.image for question in questions], text=texts, return_tensors="pt")
+    answers = torch.tensor(own.convert_tokens_to_ids([DIGITS[question.digit] for question in questions]))
+    optimiser = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 2e-3, total_steps=steps)
+    for _ in range(steps):
+        rows = torch.from_numpy(rng.integers(0, len(questions), BATCH))
+        logits = model(**{name: tensor[rows] for name, tensor in inputs.items()}, logits_to_keep=1).logits
+        loss = torch.nn.functional.cross_entropy(logits[:, -1], answers[rows])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    return model.eval(), processor
