@@ -341,8 +341,10 @@ def read_model(
     known: Sequence[str],
 ) -> Subject:
     """`model_subject`, in the precision that the options name; with none halves are kept."""
-    captions = compares_captions(config_to_save(model))  # whose reader is the whole processor
-    processor, tokenizer = (None, tokenizer) if captions else divide_processor(model, tokenizer)
+    captions = compares_captions(config_to_save(model))
+    processor = None
+    if not captions and IMAGE_CLASSIFIERS not in class_name(model):  # these read by the whole processor
+        processor, tokenizer = divide_processor(model, tokenizer)
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
     if captions and not options.classifies:
