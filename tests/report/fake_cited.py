@@ -81,7 +81,7 @@ def statements() -> tuple[Statement, ...]:
         says=(
             "This sentence comes from passages 2 (Keepers) and 4",
             "Without them this sentence is 1/45 as probable.",
-            "Passages 2 (Keepers) and 4 say the same: one of them is enough.",
+            "Either of passages 2 (Keepers) and 4 is enough.",
         ),
         remarks=("Passage 5 matters only when it is replaced by a neutral text, not when it is deleted.",),
     )  # fmt: skip
@@ -94,7 +94,7 @@ def statements() -> tuple[Statement, ...]:
         says=(
             "The answer comes from passages 1 (Coasts), 2 (Keepers) and 4",
             "Without them the answer is 1/3,000 as probable.",
-            "Passages 2 (Keepers) and 4 say the same: one of them is enough.",
+            "Either of passages 2 (Keepers) and 4 is enough.",
         ),
     )  # fmt: skip
     return whole, first, second

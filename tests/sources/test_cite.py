@@ -81,7 +81,7 @@ def test_passages_that_repeat_one_another(reader):
     (pair,) = cited.whole.pairs
     assert (pair.first, pair.second, pair.kind) == (1, 2, "repeat")
     assert pair.removal > 10 * max(one.removal for one in cited.whole.effects)
-    assert "Passages 2 and 3 say the same: one of them is enough." in cited.whole.says
+    assert "Either of passages 2 and 3 is enough." in cited.whole.says
 
 
 def test_each_sentence_of_the_answer_is_a_statement_of_its_own(reader):

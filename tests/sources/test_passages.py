@@ -58,12 +58,22 @@ def test_what_is_no_passage(tmp_path):
     for context, says in (
         (tmp_path / "none.txt", "there is no file or folder"),
         (tmp_path / "bad.json", "is no JSON"),
-        (tmp_path / "latin.txt", "no text in UTF-8"),
+        (tmp_path / "latin.txt", "is not UTF-8 text"),
         ([{"title": "x"}], "has no text"),
-        (["", " \n"], "holds no passage"),
+        (["A cat.", " \n"], "passage 2 has no text"),
+        ([], "holds no passage"),
     ):
         with pytest.raises(InputError, match=says):
             read_passages(context)
+
+
+def test_a_passage_with_its_score_and_a_path_in_a_string(tmp_path):
+    assert read_passages([(ONE.text, 0.83), ("A dog.", 0.5)]) == [Passage("A cat."), Passage("A dog.")]
+    with pytest.raises(InputError, match="is a file or a folder: give Path"):
+        read_passages(str(tmp_path))
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(InputError, match="cannot be read as a table"):
+        read_passages(tmp_path / "empty.csv")
 
 
 def test_the_same_passage_again_is_said():
@@ -80,6 +90,10 @@ def test_the_same_passage_again_is_said():
         ("هل تأتي؟ نعم", ["هل تأتي؟", "نعم"]),
         ("यह है। वह है।", ["यह है।", "वह है।"]),
         ("one line\nanother", ["one line", "another"]),
+        ("No. He left in 1990.", ["No.", "He left in 1990."]),
+        ("See No. 5 here. Yes.", ["See No. 5 here.", "Yes."]),
+        ("1. Anna keeps it.\n2. Bob left.", ["1. Anna keeps it.", "2. Bob left."]),
+        ("**Yes.** It is.", ["**Yes.**", "It is."]),
         ("...", ["..."]),
         ("", []),
     ],
@@ -131,6 +145,16 @@ def test_in_a_plain_text():
     assert frame(None).render(["A cat.", None]) == "Cats\nA cat.\n\nWho?\n"
     own = frame(None, prompt="Read: {context} Answer: {question} =")
     assert own.render(["{question}", None]) == "Read: Cats\n{question} Answer: Who? ="
+
+
+def test_documents_with_an_instruction_of_their_own_stand_in_the_message():
+    """Which would be removed with the last of them."""
+    assert describe(frame("{% if documents %}Use these.{% endif %}" + DOCUMENTS)).startswith("in the message")
+
+
+def test_a_chat_that_the_assistant_ends_is_refused():
+    with pytest.raises(InputError, match="ends with a message of the user"):
+        frame(CHAT, [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "It is"}])
 
 
 def test_a_template_that_changes_passages_has_no_places():

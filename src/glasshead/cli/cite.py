@@ -69,4 +69,4 @@ def cite_with_progress(request: CiteRequest, context: list[Path]) -> "Cited":
 
     passages = read_passages(context, request.split)
     with progress_stages(f"{request.name}, {pluralise(len(passages), 'passage')}") as progress:
-        return run_citing(request.replace(context=context, progress=progress))
+        return run_citing(request.replace(context=passages, split="whole", progress=progress))

@@ -55,6 +55,7 @@ class ImageTextReader(TextReader):
     check: Callable[[Self], None]
     needs_images: bool = False
     places: dict[tuple[int, int], tuple[Any, ImagePlaces | None]] = field(default_factory=dict)
+    passed: list[bool] = field(default_factory=list)
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # what it holds is of the model, and is not changed
@@ -74,8 +75,9 @@ class ImageTextReader(TextReader):
                     "this model reads a text without an image in both directions, so no next token of it can "
                     "be explained: give the text with its image"
                 )
-            if own is not None and not self.places:
+            if own is not None and not self.passed:
                 self.check(self)
+                self.passed.append(True)
             read += super().inputs([source]) if own is None else [self.read(*own)]
         return read
 
@@ -225,6 +227,12 @@ def images_in(message: Mapping[str, Any]) -> list[Any]:
             if own is None:
                 raise InputError('a part of a chat has no image: give {"type": "image", "image": …}')
             found.append(own)
+        elif not isinstance(part, Mapping) or part.get("type", TEXT) != TEXT:
+            kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+            raise InputError(
+                f"a part of a chat is {kind!r}: give {{'type': 'image', 'image': …}} or "
+                "{'type': 'text', 'text': …}"
+            )
     return found
 
 

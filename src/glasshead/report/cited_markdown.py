@@ -19,8 +19,8 @@ def cited_markdown(cited: Cited) -> str:
 
 
 def sources_of(cited: Cited) -> list[int]:
-    """The passages that stand behind any sentence, in order."""
-    return sorted({one.passage for statement in cited.sentences for one in statement.sources})
+    """The passages that stand behind the answer or any sentence, in order."""
+    return sorted({one.passage for statement in cited.statements for one in statement.sources})
 
 
 def answer_with_notes(cited: Cited) -> str:
@@ -29,7 +29,9 @@ def answer_with_notes(cited: Cited) -> str:
     for words, statement in marked_answer(cited):
         parts.append("\n".join(map(escape, words.split("\n"))))
         if statement is not None:
-            parts += [f"[^{number}]" for number in sorted(one.passage + 1 for one in statement.sources)]
+            parts += [f"[^{place}]" for place in sorted(one.passage + 1 for one in statement.sources)]
+    behind = {one.passage for statement in cited.sentences for one in statement.sources}
+    parts += [f"[^{passage + 1}]" for passage in sources_of(cited) if passage not in behind]
     return "\n".join(f"> {as_line(line)}  " for line in "".join(parts).split("\n"))
 
 
@@ -44,6 +46,10 @@ def footnote(cited: Cited, passage: int) -> str:
         f"{number(one.effect, 2, plus=True)} {doubt_of(one)}{place_of(cited, place)}"
         for place, statement in enumerate(cited.sentences, 1)
         for one in statement.sources
+        if one.passage == passage
+    ] or [
+        f"{number(one.effect, 2, plus=True)} {doubt_of(one)} on the whole answer"
+        for one in cited.whole.sources
         if one.passage == passage
     ]
     effects = escape(f"effect {'; '.join(adds)} ({unit_of(cited.facts)})")

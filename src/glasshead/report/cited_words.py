@@ -37,7 +37,8 @@ def web_link(passage: Passage) -> str:
     except ValueError:
         return ""
     is_plain = not STEERING.search(link) and not any(letter.isspace() for letter in link)
-    return link if parts.scheme in ("http", "https") and parts.netloc and is_plain else ""
+    is_web = parts.scheme in ("http", "https") and bool(parts.netloc) and parts.username is None
+    return link if is_web and is_plain else ""
 
 
 def unit_of(facts: Mapping[str, Any]) -> str:
@@ -52,7 +53,7 @@ def doubt_of(effect: SourceEffect) -> str:
 
 def numbers_of(statement: Statement) -> str:
     """The sources of a statement as marks behind it."""
-    return "".join(f"[{number}]" for number in sorted(one.passage + 1 for one in statement.sources))
+    return "".join(f"[{place}]" for place in sorted(one.passage + 1 for one in statement.sources))
 
 
 def marked_answer(cited: Cited) -> list[tuple[str, Statement | None]]:
@@ -83,11 +84,12 @@ def what_effect_means(facts: Mapping[str, Any], statement: Statement) -> str:
         "Effect: how many nats a passage adds to log p where it joins others, as the mean over all orders."
         if facts["method"] == "shapley"
         else "Effect: what a passage adds to the log-odds of these words, from a sparse linear model fitted "
-        f"to {subsets} subsets of the passages."
+        f"to {subsets} subsets of the passages, which shrinks numbers a little."
     )
     if is_exact:
-        return f"{what} Every subset was run, so it is exact."
-    return f"{what} The 95 % intervals are over the draws and hold for all passages at once."
+        return f"{what} Every subset was run, so nothing is drawn."
+    doubt = "The 95 % intervals are over the draws and hold for all passages of a statement at once."
+    return f"{what} {doubt}"
 
 
 def what_columns_mean(facts: Mapping[str, Any], statement: Statement) -> str:
@@ -96,7 +98,8 @@ def what_columns_mean(facts: Mapping[str, Any], statement: Statement) -> str:
     without = f"how many nats log p falls when only this passage is {REMOVED[facts['removal']]}"
     return (
         f"Without it: {without}{others}; {BY_ITSELF}: how much it rises with this passage and no other. "
-        f"{SCALE} “As probable” compares the probability that the model gives to exactly these words."
+        f"Sentences and words are always deleted. {SCALE} "
+        "“As probable” compares the probability that the model gives to exactly these words."
     )
 
 
@@ -125,7 +128,7 @@ def attention_remarks(cited: Cited, statement: Statement) -> list[str]:
 
 
 def remarks_of(cited: Cited, statement: Statement) -> list[str]:
-    """What is to be known with the sources of a statement."""
+    """Caveats about the sources of a statement."""
     return [*statement.remarks, *attention_remarks(cited, statement)]
 
 

@@ -34,7 +34,10 @@ class CiteRequest(OpeningRequest):
         "one, or mask its tokens.",
     )
     draws: int = option(
-        default=64, help="How many random ablations are run, for shapley at least.", least=16, most=4096
+        default=64,
+        help="Number of random ablations (for shapley a minimum: at least 32 orders are run).",
+        least=16,
+        most=4096,
     )
     split: Literal["paragraph", "whole"] | None = option(
         default=None,

@@ -54,9 +54,9 @@ def cite(request: CiteRequest) -> Cited:
     with passages removed. ``contextcite`` keeps each with probability ½ and fits a sparse linear surrogate
     to the log-odds; ``shapley`` is the mean over orders of what a passage adds where it joins;
     ``leave-one-out`` the fall without it alone. A passage is a source if its 95 % interval, for all passages
-    at once, lies above a tenth of what all passages add, and if the answer is less probable without all such.
-    The strongest are also removed in pairs: one may be enough, or both needed. Within sources, sentences and
-    then words are removed one by one.
+    at once, lies above a tenth of what all passages add, and if the answer is less probable without it, or
+    by it alone at least half as probable as by all. The strongest are also removed in pairs: either may be
+    enough, or both needed. Within sources, sentences and then words are deleted one by one.
 
     Raises:
         InputError: if the model cannot be opened or writes no text, if the context holds no passage, and if
@@ -191,7 +191,7 @@ class Citing:
         alone = [float(base[0] - one) for one in base[2 : 2 + len(passages)]]
         by_itself = [float(one - base[1]) for one in base[2 + len(passages) :]]
         log_p = float(base[0])
-        strongest = np.argsort(-np.maximum(effects.values, by_itself), kind="stable")[:STRONGEST]
+        strongest = np.argsort(-np.maximum(alone, by_itself), kind="stable")[:STRONGEST]
         couples = list(combinations(sorted(map(int, strongest)), 2))
         both = self.without(couples, own, log_p)
         removals = Removals(log_p, float(base[1]), alone, by_itself, dict(zip(couples, both, strict=True)))
@@ -283,7 +283,7 @@ def beside(
     try:
         spans = remover.token_spans() if request.beside else []
     except InputError as error:
-        return list(statements), [str(error)]
+        return list(statements), [f"{', '.join(request.beside)}: left out, since {error}"]
     prompt = remover.tokens([one.text for one in remover.frame.passages])
     start = len(prompt)
     source = 0
@@ -295,14 +295,17 @@ def beside(
     found = list(statements)
     for name in request.beside:
         try:
-            matrix = np.nan_to_num(make_map(text, MapRequest(name)).matrix)
+            made = make_map(text, MapRequest(name))
         except InputError as error:
             notes.append(f"{name} is left out: {error}")
             continue
+        if made.reading:
+            notes.append(f"{name}: {made.reading}")
+        matrix = np.nan_to_num(made.matrix)
         for number, statement in enumerate(found):
             own = answer.tokens_of((statement.start, statement.stop))
             rows = np.abs(matrix[own]).sum(axis=0)
-            total = float(rows[: len(prompt)].sum()) or 1.0
+            total = float(rows[: source or len(prompt)].sum()) or 1.0
             shares = tuple(float(rows[a:b].sum()) / total for a, b in spans)
             found[number] = replace(statement, maps={**statement.maps, name: shares})
     return found, notes

@@ -16,9 +16,17 @@ from jaxtyping import Bool, Float
 from scipy.stats import t as student
 
 LEVEL = 0.95
+SURE = -1e-6
+"""Nearer to 0 a log-probability is rounding of single precision."""
 RESAMPLES = 300
 ALPHA = 0.01
 """Strength of the LASSO, per token of the statement, as ContextCite has it."""
+LEAST_PAIRS = 16
+"""Orders with their reverse, at least: with 4 the intervals of passages that repeat one another covered the
+truth in 43 % of draws, with 16 in 95 %."""
+WIDER = 1.2
+"""How much wider intervals of the surrogate are than resampling says: where passages repeat one another it
+covered the truth in 87 % of draws (64 of 8 passages), so wide in 97 %."""
 MOST_EXACT = 8
 """Of so many passages, every subset is read for Shapley values."""
 
@@ -50,7 +58,7 @@ def draw_masks(passages: int, draws: int, seed: int) -> Masks:
 
 def log_odds(log_p: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     """log p − log(1 − p)."""
-    log_p = np.minimum(log_p, -1e-12)
+    log_p = np.minimum(log_p, SURE)  # rounding
     return log_p - np.log(-np.expm1(log_p))
 
 
@@ -61,7 +69,9 @@ def fit_surrogate(masks: Masks, outputs: Float[np.ndarray, " subsets"], tokens: 
     columns, target = masks - masks.mean(axis=0), outputs / tokens
     scale = columns.std(axis=0)
     scale[scale == 0] = 1.0
-    _, weights, _ = lasso_path(np.asfortranarray(columns / scale), target - target.mean(), alphas=[ALPHA])
+    _, weights, _ = lasso_path(
+        np.asfortranarray(columns / scale), target - target.mean(), alphas=[ALPHA], max_iter=20_000
+    )
     result: Numbers = weights[:, 0] / scale * tokens
     return result
 
@@ -78,7 +88,7 @@ def surrogate_effects(masks: Masks, log_p: Float[np.ndarray, " subsets"], tokens
     again = np.stack([refit(masks, outputs, tokens, random) for _ in range(RESAMPLES)])
     spread = again.std(axis=0, ddof=1)
     spread = np.maximum(spread, 1e-6 * max(float(np.abs(values).max()), 1e-6))
-    widest = np.quantile((np.abs(again - values) / spread).max(axis=1), LEVEL)
+    widest = WIDER * np.quantile((np.abs(again - values) / spread).max(axis=1), LEVEL)
     return Effects(values, values - widest * spread, values + widest * spread)
 
 
@@ -105,7 +115,7 @@ def exact_shapley(value_of: Mapping[tuple[bool, ...], float], passages: int) -> 
 def draw_orders(passages: int, draws: int, seed: int) -> list[list[int]]:
     """Orders in which passages join, each followed by its reverse, from at least ``draws`` passes in all."""
     random = np.random.default_rng(seed)
-    pairs = max(-(-draws // (2 * passages)), 4)
+    pairs = max(-(-draws // (2 * passages)), LEAST_PAIRS)
     orders = [random.permutation(passages).tolist() for _ in range(pairs)]
     return [one for order in orders for one in (order, order[::-1])]
 

@@ -17,6 +17,10 @@ SHARE = 0.1
 PLURAL = ("Passages", "matter", "they are")
 
 
+MOST_NAMED = 5
+"""So many passages are named in a sentence on another way to remove them."""
+
+
 @dataclass(frozen=True)
 class Removals:
     """log p of a statement behind all passages and behind none; by how much it falls without each passage and
@@ -108,6 +112,11 @@ def says(
     sources = sorted((one for one in judged if one.is_source), key=lambda one: -one.effect)
     gain = removals.gain
     if not sources:
+        if gain <= LEAST and any(one.by_itself > LEAST for one in judged):
+            return (
+                f"No passage is shown to be where {lower(subject)} comes from",
+                "Some passages make it more probable and others less; together they add nothing.",
+            )
         if gain <= LEAST:
             return (
                 f"{subject} comes from none of the passages",
@@ -117,19 +126,22 @@ def says(
             )
         return (
             f"No passage is shown to be where {lower(subject)} comes from",
-            f"All of them together make it {times(gain)} as probable, but no single one is shown to.",
+            f"All of them together make it {times(gain)} as probable, but no single one is shown to matter.",
         )
     listed = join([names[one.passage] for one in sources])
     noun = "passage" if len(sources) == 1 else "passages"
     lost = removals.log_p - without_sources
+    it = "it" if len(sources) == 1 else "them"
     sentences = [
         f"{subject} comes from {noun} {listed}",
-        f"Without {'it' if len(sources) == 1 else 'them'} {lower(subject)} is {fraction(lost)} as probable.",
+        f"Without {it} {lower(subject)} is {fraction(lost)} as probable."
+        if lost > LEAST
+        else f"Without {it} other passages make up for it.",
     ]
     for pair in pairs:
         both = f"Passages {names[pair.first]} and {names[pair.second]}"
         sentences.append(
-            f"{both} say the same: one of them is enough."
+            f"Either of passages {names[pair.first]} and {names[pair.second]} is enough."
             if pair.kind == "repeat"
             else f"{both} are both needed."
         )
@@ -146,7 +158,14 @@ def compare_removals(
             (removal, removals.alone, way, falls),
             (way, falls, removal, removals.alone),
         ):
-            only = [n for n in range(len(names)) if first[n] > removals.least >= second[n]]
+            least = removals.least
+            only = [
+                n
+                for n in range(len(names))
+                if first[n] > 2 * least
+                and second[n] <= least / 2
+                and (removals.gain > LEAST or removals.by_itself[n] > LEAST)
+            ][:MOST_NAMED]
             if only:
                 noun, verb, they = ("Passage", "matters", "it is") if len(only) == 1 else PLURAL
                 listed = join([names[n] for n in only])

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import regex
 
 from glasshead.data import check_utf8
-from glasshead.errors import InputError
+from glasshead.errors import InputError, brief
 from glasshead.results import Passage
 
 TEXT_SUFFIXES = (".txt", ".md", ".rst")
 TEXTS = ("text", "page_content", "content", "passage", "document", "body", "contents")
 """What the text of a passage is called."""
-TITLES = ("title", "file_name", "name", "doc_id")
+TITLES = ("title", "file_name", "name")
 LINKS = ("link", "url", "source", "file_path")
 INSIDE = ("node", "document")
 """What holds a passage beside its score."""
@@ -32,12 +33,15 @@ def read_passages(context: object, split: str | None = None) -> list[Passage]:
     Raises:
         InputError: if there is no passage, and where one has no text.
     """
-    passages = [one for one in gather(context) if one.text.strip()]
+    passages = gather(context)
+    for number, one in enumerate(passages, 1):
+        if not one.text.strip():
+            raise InputError(f"passage {number} has no text: leave it out")
     if split == "paragraph" or (split is None and len(passages) == 1):
         passages = [part for one in passages for part in paragraphs(one)]
     if not passages:
         raise InputError("the context holds no passage: give texts, files, or a folder of text files")
-    check_utf8(*(one.text for one in passages))
+    check_utf8(*(words for one in passages for words in (one.text, one.title)))
     first: dict[str, int] = {}
     for number, one in enumerate(passages):
         words = " ".join(one.text.split())
@@ -58,6 +62,8 @@ def gather(context: Any) -> list[Passage]:
     if isinstance(context, Path):
         return read_path(context)
     if isinstance(context, str):
+        if names_a_path(context):
+            raise InputError(f"{context!r} is a file or a folder: give Path({context!r})")
         return [Passage(context)]
     if isinstance(context, Mapping):
         documents = context.get("documents")
@@ -66,9 +72,19 @@ def gather(context: Any) -> list[Passage]:
         return [passage_of(context)]
     if hasattr(context, "to_dict") and hasattr(context, "columns"):  # a table of pandas
         return gather(context.to_dict("records"))
+    if isinstance(context, tuple) and len(context) == 2 and isinstance(context[1], Real):
+        return gather(context[0])  # with its score
     if isinstance(context, Iterable) and not isinstance(context, bytes):
         return [passage for one in context for passage in gather(one)]
     raise InputError(f"a passage is a text, a file, or a mapping with a text, not {ascii(context)[:60]}")
+
+
+def names_a_path(text: str) -> bool:
+    """Whether a text is the name of a file or folder that is there."""
+    try:
+        return "\n" not in text and len(text) < 256 and ("/" in text or "." in text) and Path(text).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def is_retrieved(value: object) -> bool:
@@ -134,8 +150,12 @@ def read_path(path: Path) -> list[Passage]:
             separator = "\t" if path.suffix.lower() == ".tsv" else ","
             return gather(pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False))
         text = path.read_text(encoding="utf-8-sig")
+    except InputError:
+        raise
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text in UTF-8: save it as such") from error
+        raise InputError(f"{path} is not UTF-8 text: convert it") from error
+    except ValueError as error:  # of pandas
+        raise InputError(f"{path} cannot be read as a table: {brief(error)}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     return [Passage(text, path.name)]

@@ -93,8 +93,8 @@ def render_documents(
 def choose_frame(
     tokenizer: PreTrainedTokenizerBase, passages: Sequence[Passage], question: Any, template: str | None
 ) -> PromptFrame:
-    """The frame that was asked for, else the place for documents of the chat template (which shows by what
-    it writes), else a chat, else a plain text.
+    """The frame that was asked for, else the place for documents of the chat template, else a chat, else a
+    plain text.
 
     Raises:
         InputError: if a template has no place for the context or the question, if there is no question, and
@@ -105,6 +105,8 @@ def choose_frame(
     if is_chat(question) and not isinstance(question[-1].get("content"), str):
         raise ParameterError("question", "ends with a message that has a text")
     has_template = getattr(tokenizer, "chat_template", None) is not None
+    if is_chat(question) and question[-1].get("role") != "user":
+        raise ParameterError("question", "ends with a message of the user")
     if is_chat(question) and not has_template:
         raise InputError("the tokenizer has no chat template: give the question as a text")
     if template is not None:
@@ -113,22 +115,24 @@ def choose_frame(
                 f"{spell('prompt')} has {CONTEXT} and {QUESTION} in it, each at its place: {template[:60]!r}"
             )
         return PromptFrame(tokenizer, passages, question, template, as_chat=has_template)
-    if has_template and writes_documents(tokenizer, passages, question):
+    if has_template and writes_documents(tokenizer, question):
         return PromptFrame(tokenizer, passages, question, None, as_chat=True)
     return PromptFrame(
         tokenizer, passages, question, CHAT_PROMPT if has_template else PLAIN_PROMPT, as_chat=has_template
     )
 
 
-def writes_documents(tokenizer: PreTrainedTokenizerBase, passages: Sequence[Passage], question: Any) -> bool:
-    """Whether the chat template writes the texts of documents, found by trying; and no text of another."""
-    frame = PromptFrame(tokenizer, passages, question, None, as_chat=True)
-    marks = [f"\ue000{number}\ue001" for number in range(len(passages))]
+def writes_documents(tokenizer: PreTrainedTokenizerBase, question: Any) -> bool:
+    """Whether the chat template has a place for documents, found by trying: it writes each of two, and
+    without any it leaves out these alone, no instruction beside them."""
+    frame = PromptFrame(tokenizer, [Passage(""), Passage("")], question, None, as_chat=True)
+    marks = ["\ue0000\ue001", "\ue0001\ue001"]
     try:
-        whole, without_first = frame.render(marks), frame.render([None, *marks[1:]])
+        none, one, both = (frame.render(texts) for texts in ([None, None], [marks[0], None], marks))
     except Exception:  # whatever a template raises that has no place for documents
         return False
-    return all(whole.count(mark) == 1 for mark in marks) and marks[0] not in without_first
+    writes = all(both.count(mark) == 1 for mark in marks) and marks[1] not in one
+    return writes and len(both) - len(one) == len(one) - len(none)
 
 
 def describe(frame: PromptFrame) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ class PassageRemover:
     frame: PromptFrame
     scorer: AnswerScorer
     neutral: str
+    read: dict[str, Ids] = field(default_factory=dict)
 
     def tokens(self, texts: Sequence[str | None]) -> Ids:
         """What the model reads behind these texts of the passages.
@@ -48,7 +49,10 @@ class PassageRemover:
         Raises:
             InputError: if it is more than the model reads.
         """
-        ids = read_prompt(self.frame.tokenizer, self.frame.render(texts)).ids
+        text = self.frame.render(texts)
+        if text in self.read:
+            return self.read[text]
+        self.read[text] = ids = read_prompt(self.frame.tokenizer, text).ids
         most, length = positions_of(self.scorer.model), len(ids) + self.scorer.behind
         if most is not None and length > most:
             raise InputError(
@@ -67,7 +71,7 @@ class PassageRemover:
         if removal == "mask":
             spans = self.token_spans()
             hidden = [[spans[place] for place in np.flatnonzero(~row)] for row in kept]
-            return self.scorer.masked(self.tokens(texts), hidden)
+            return self.scorer.masked(self.tokens(texts), hidden, progress)
         instead = None if removal == "delete" else self.neutral
         prompts = [
             self.tokens([text if there else instead for text, there in zip(texts, row, strict=True)])
@@ -96,19 +100,19 @@ class PassageRemover:
         if spans is None:
             raise InputError(
                 "the chat template changes the passages, so their tokens are not known: give the prompt as a "
-                f"text with {spell('prompt')}, or delete passages"
+                f"text with {spell('prompt')}"
             )
         prompt = read_prompt(self.frame.tokenizer, self.frame.render([o.text for o in self.frame.passages]))
         return [tokens_within(prompt.offsets, span) for span in spans]
 
     def check_masks(self) -> None:
-        """Try whether a token that nobody sees is seen.
+        """Check that masked tokens have no effect.
 
         Raises:
-            InputError: if it is: recurrent layers read every token.
+            InputError: if they have one: recurrent layers read every token.
         """
         prompt = self.tokens([one.text for one in self.frame.passages])
-        start, stop = self.token_spans()[0]
+        start, stop = max(self.token_spans(), key=lambda span: span[1] - span[0])
         others = (*prompt[:start], *[prompt[stop - 1]] * (stop - start - 1), prompt[start], *prompt[stop:])
         if others == prompt:
             return

@@ -24,6 +24,9 @@ OnScored = Callable[[int, int], None]
 PASS_TOKENS = {"cpu": 1024}
 """Tokens of a pass: on a CPU larger ones leave its cache and take longer; elsewhere `LARGE_PASS`."""
 LARGE_PASS = 16_384
+KEPT_BYTES = {"cpu": 2**30}
+"""Keys and values of all rows of a pass; elsewhere `LARGE_KEPT`."""
+LARGE_KEPT = 2**32
 LOGITS = 2**25
 """Numbers in the logits of a pass."""
 SAME = 1e-3
@@ -51,6 +54,7 @@ class AnswerScorer:
     past: DynamicCache | None = None
     prefix: Ids = ()
     is_tried: bool = False
+    bytes_kept: int = 0
 
     def __call__(self, prompts: Sequence[Ids], progress: OnScored | None = None) -> NDArray[np.float64]:
         """The log-probabilities behind each prompt; one that was scored before is not read again."""
@@ -67,10 +71,18 @@ class AnswerScorer:
         self.forget()
         return np.stack([self.known[prompt] for prompt in prompts])
 
-    def masked(self, prompt: Ids, hidden: Sequence[Sequence[tuple[int, int]]]) -> NDArray[np.float64]:
+    def masked(
+        self,
+        prompt: Ids,
+        hidden: Sequence[Sequence[tuple[int, int]]],
+        progress: OnScored | None = None,
+    ) -> NDArray[np.float64]:
         """The log-probabilities behind one prompt where no token sees some of its tokens, by their places."""
         rows = []
-        for spans in hidden:
+        for done, spans in enumerate(hidden):
+            checkpoint()
+            if progress is not None:
+                progress(done, len(hidden))
             key = (prompt, tuple(spans))
             if key not in self.known:
                 mask = torch.ones(1, len(prompt) + self.behind, device=self.model.device, dtype=torch.long)
@@ -90,12 +102,16 @@ class AnswerScorer:
     def chunks(self, prompts: Sequence[Ids]) -> Iterator[list[Ids]]:
         """Prompts in order, as many as make a pass."""
         tokens = PASS_TOKENS.get(self.model.device.type, LARGE_PASS)
+        most_kept = KEPT_BYTES.get(self.model.device.type, LARGE_KEPT)
         rows = max(LOGITS // (len(self.answer) * int(self.model.config.get_text_config().vocab_size)), 1)
         some: list[Ids] = []
         for prompt in prompts:
             longest = max(map(len, [*some, prompt])) + len(self.answer)
             shared = common_prefix([some[0], prompt]) if some and self.shares_prefix else 0
-            if some and (len(some) == rows or (len(some) + 1) * (longest - shared) > tokens):
+            kept = (len(some) + 1) * longest * self.bytes_kept if self.shares_prefix else 0
+            if some and (
+                len(some) == rows or (len(some) + 1) * (longest - shared) > tokens or kept > most_kept
+            ):
                 yield some
                 some = []
             some.append(prompt)
@@ -129,6 +145,10 @@ class AnswerScorer:
         """Whether every token's keys and values were kept, and the model gives the same numbers behind
         them."""
         length = max(map(len, prompts)) + len(self.answer) - 1
+        if keeps_all(past) and past.get_seq_length():
+            layers: list[Any] = past.layers
+            held = sum(layer.keys.nbytes + layer.values.nbytes for layer in layers)
+            self.bytes_kept = held // (len(prompts) * past.get_seq_length())
         kept = keeps_all(past) and past.get_seq_length() == length
         if kept and begun:
             self.is_tried = True

@@ -7,12 +7,13 @@ import regex
 Span = tuple[int, int]
 
 # Unicode's Sentence_Terminal, closing marks behind it, then a blank that no small letter follows; or
-# a terminal of a script that writes no blanks. Titles before names end nothing.
+# a terminal of a script that writes no blanks. Titles before names and numbers of a list end nothing.
 END = regex.compile(
-    r"(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|No|Fig|cf|ca|e\.g|i\.e|\p{Lu}))"
-    r"\p{Sentence_Terminal}+[\p{Pe}\p{Pf}\p{Pi}\"'’”»]*(?=\s+(?!\p{Ll}))"
+    r"(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|Fig|cf|ca|e\.g|i\.e|\p{Lu})|^\s*\d{1,3})(?!(?<=\bNo)\.\s*\d)"
+    r"\p{Sentence_Terminal}+[\p{Pe}\p{Pf}\p{Pi}\"'’”»*_]*(?=\s+(?!\p{Ll}))"
     r"|[。！？｡]+[\p{Pe}\p{Pf}」』”’]*"
-    r"|\n+"
+    r"|\n+",
+    regex.MULTILINE,
 )
 WORD = regex.compile(r"\S+")
 

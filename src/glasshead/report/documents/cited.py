@@ -46,7 +46,7 @@ def cited_document(cited: Cited) -> Document:
 
 
 def conclusion(cited: Cited) -> Document:
-    """What it comes to, and what is to be known with it."""
+    """The verdict, and its caveats."""
     whole = cited.whole
     blocks: list[Block] = [*conclusion_blocks(whole.says)]
     blocks += [Sentence(remark) for remark in remarks_of(cited, whole)]
@@ -60,6 +60,9 @@ def answer_block(cited: Cited) -> Passage:
         pieces.append(Piece(words))
         if statement is not None and (numbers := numbers_of(statement)):
             pieces.append(Piece(f" {numbers}", "strong"))
+    behind = {one.passage for statement in cited.sentences for one in statement.sources}
+    rest = sorted(one.passage for one in cited.whole.sources if one.passage not in behind)
+    pieces += [Piece(" " + "".join(f"[{passage + 1}]" for passage in rest), "strong")] * bool(rest)
     return Passage(pieces)
 
 
@@ -100,7 +103,7 @@ def passages_table(cited: Cited, statement: Statement) -> Table:
     numeric = ("effect", "95 %", WITHOUT, *others, BY_ITSELF, *statement.maps)
     titles = [Column("passage", "words"), *columns((), numeric)]
     left = len(effects) - len(shown)
-    return table(titles, rows, "Passages", f"{left:,} more, which are no sources" if left else "")
+    return table(titles, rows, "Passages", f"{left:,} more passages, none of them a source" if left else "")
 
 
 def name_cell(cited: Cited, one: SourceEffect) -> Cell:
