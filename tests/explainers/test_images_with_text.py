@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,29 @@ def test_image_tokens_are_where_the_processor_puts_them(name):
         assert np.abs(np.subtract(box, cell(token, frame, *grid))).max() <= 1
     if name.startswith("llava_"):
         assert not text.image.seen.all()  # marks of new lines are the same for every image
+
+
+def test_a_model_that_cannot_be_read_so_is_refused_each_time():
+    """Also when places are known: the check has read an image before it fails."""
+    reader = reader_of(open_subject(*build("llava"), OpenOptions(images=True)).tokenizer)
+
+    def fail(reading):
+        reading.read(photo(), QUESTION)
+        raise InputError("no")
+
+    failing = replace(reader, check=fail)
+    for _ in range(2):
+        with pytest.raises(InputError, match="no"):
+            failing.inputs([{"image": photo(), "text": QUESTION}])
+    assert reader.inputs([{"image": photo(), "text": QUESTION}])
+
+
+def test_parts_of_other_kinds_are_refused():
+    """An image that is named as other services name it is not lost in silence."""
+    reader = reader_of(open_subject(*build("llava"), OpenOptions(images=True)).tokenizer)
+    for part in ({"type": "image_url", "image_url": {"url": "x"}}, "a plain string"):
+        with pytest.raises(InputError, match="a part of a chat is"):
+            reader.inputs([[{"role": "user", "content": [part]}]])
 
 
 @pytest.mark.parametrize("name", ["llava"])

@@ -33,7 +33,7 @@ def test_terminal_has_the_conclusion_the_marks_and_every_number():
     assert "This sentence comes from passages 2 (Keepers) and 4. Without them" in said
     assert "1: Coasts +6.20 [5.70, 6.70] +5.10 +4.90 +3.10 10 %" in said
     assert "log-odds of these words, from a sparse linear model fitted to 64 random subsets" in said
-    assert "intervals are over the draws and hold for all passages at once" in said
+    assert "intervals are over the draws and hold for all passages of a statement at once" in said
     assert "0.7 nats halve a probability" in said
 
 
@@ -68,7 +68,7 @@ def test_of_many_passages_sources_are_kept_and_the_rest_is_counted():
     many = replace(whole, effects=effects, maps={}, other={})
     said = terminal(cited(statements=(many,), passages=passages))
     assert said.index("50: text 49") < said.index("1: text 0")
-    assert "30 more, which are no sources" in said
+    assert "30 more passages, none of them a source" in said
 
 
 def test_markdown_has_a_footnote_for_each_source_with_its_effects():

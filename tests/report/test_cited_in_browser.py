@@ -55,7 +55,7 @@ def test_a_sentence_is_chosen_by_mouse_and_by_keyboard(browser: Browser, address
     assert "Passage 5 matters only" in page.locator(".comes-to").inner_text()
     page.keyboard.press("ArrowLeft")
     assert shown(page) == [0]
-    assert page.locator(".others summary").inner_text() == "4 passages that are no sources"
+    assert page.locator(".others summary").inner_text() == "4 other passages"
     page.keyboard.press("Home")
     assert shown(page) == [0, 1, 3]
     page.keyboard.press("ArrowLeft")  # there is none before

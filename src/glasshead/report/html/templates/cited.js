@@ -58,7 +58,7 @@ function choose(number) {
   part(".key").hidden = !chosen.rows.some(row => row.segments.length);
   for (const scale of document.querySelectorAll(".key .scale")) scale.textContent = chosen.scale;
   part(".others").hidden = !others;
-  part(".others summary").textContent = others === 1 ? "1 passage that is no source" : sources ? `${others} passages that are no sources` : `Show the ${others} passages`;
+  part(".others summary").textContent = sources ? `${others} other passage${others === 1 ? "" : "s"}` : `Show ${others === 1 ? "the passage" : `the ${others} passages`}`;
 }
 
 for (const one of choices) one.addEventListener("click", () => choose(Number(one.dataset.statement)));
