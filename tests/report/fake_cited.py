@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from glasshead.results import Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
+from glasshead.results import Cited, Foretelling, Passage, PassagePair, SourceEffect, SourceSpan, Statement
 
 NASTY = "<script>alert('x')</script> [a](javascript:alert(1)) \u202e 🙂 `|` &amp;"
 PASSAGES = (
@@ -90,6 +90,10 @@ def statements() -> tuple[Statement, ...]:
         start=0, stop=46, log_probability=-1.0, without_any=-11.0, without_sources=-9.0,
         effects=effects((6.2, 2.6, -0.9, 2.3, 0.4), (5.1, 0.35, -0.2, 0.2, 0.1), {0, 1, 3}),
         pairs=second.pairs,
+        foretells={
+            "contextcite": Foretelling(0.93, (0.88, 0.96), 0.3, 64),
+            "attention": Foretelling(0.2, (-0.1, 0.4), 0.35, 64),
+        },
         spans=(*first.spans, *second.spans),
         says=(
             "The answer comes from passages 1 (Coasts), 2 (Keepers) and 4",

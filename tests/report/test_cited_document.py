@@ -11,7 +11,7 @@ from rich.console import Console
 
 from glasshead.report import cited_document, cited_page, markdown, terminal_view
 from glasshead.report.cited_markdown import cited_markdown
-from glasshead.report.cited_words import facts_of, label_of, web_link
+from glasshead.report.cited_words import facts_of, foretelling_in_words, label_of, web_link
 from glasshead.results import Passage
 from pages import Page
 
@@ -56,6 +56,16 @@ def test_without_draws_numbers_are_exact_and_nothing_is_said_of_draws():
     assert "+0.02 exact" in said
     assert "interval" not in said
     assert not any("draws" in fact for fact in facts_of(without_sources()))
+
+
+def test_it_says_which_numbers_predict_ablations():
+    whole = cited().whole
+    assert foretelling_in_words(whole) == (
+        "Added up over the passages that are left, these numbers predict how probable the answer is in 64 "
+        "ablations (Spearman’s ρ): contextcite: ρ = 0.93 [0.88, 0.96], better than chance; attention: ρ = 0.20 "
+        "[−0.10, 0.40], not better than chance."
+    )
+    assert foretelling_in_words(cited().statements[1]) == ""
 
 
 def test_of_many_passages_sources_are_kept_and_the_rest_is_counted():
@@ -158,7 +168,7 @@ def test_page_has_the_bars_the_intervals_and_the_coloured_words_of_every_stateme
     assert words["built"] == ("n", pytest.approx(0.85 * 0.4 / 5.0, abs=1e-3))
     assert words["The"][0] == "z"
     assert words["It is painted red."][0] == "n"
-    assert "says the same as passage 4" in second["rows"][0]["more"]
+    assert "interchangeable with passage 4" in second["rows"][0]["more"]
     assert second["remarks"] == [
         "Passage 5 matters only when it is replaced by a neutral text, not when it is deleted."
     ]

@@ -178,6 +178,19 @@ def test_by_heart_although_passages_name_it(reader):
     assert "Without any of them it is as probable." in cited.whole.says
 
 
+def test_what_foretells_ablations(reader):
+    """The surrogate does, beyond chance. Of few passages nothing is said."""
+    model, asked = reader
+    passages = [f"{name} {value}" for name, value in zip(NAMES[:10], VALUES, strict=False)]
+    cited = glasshead.cite(model, passages, NAMES[2], answer=VALUES[2], **asked)
+    own, attention = (cited.whole.foretells[name] for name in ("contextcite", "attention"))
+    assert own.n == attention.n == 64
+    assert own.interval[0] < own.rho < own.interval[1]
+    assert own.rho > own.chance
+    assert own.interval[0] > 0
+    assert not glasshead.cite(model, passages[:2], NAMES[1], answer=VALUES[1], **asked).whole.foretells
+
+
 def test_other_methods_stand_beside(reader):
     model, asked = reader
     passages = ["Name1 value2 filler0", "Name3 value4 filler1", "Name5 value6"]

@@ -127,6 +127,22 @@ def attention_remarks(cited: Cited, statement: Statement) -> list[str]:
     return remarks
 
 
+def foretelling_in_words(statement: Statement) -> str:
+    """How well each method foretells what removing passages does; empty: it was not measured."""
+    parts = [
+        f"{name}: ρ = {number(one.rho, 2)} {interval(one.interval, 2)}, "
+        + ("better than chance" if one.rho > one.chance and one.interval[0] > 0 else "not better than chance")
+        for name, one in statement.foretells.items()
+    ]
+    if not parts:
+        return ""
+    subsets = next(iter(statement.foretells.values())).n
+    return (
+        "Added up over the passages that are left, these numbers predict how probable the answer is in "
+        f"{subsets} ablations (Spearman’s ρ): {'; '.join(parts)}."
+    )
+
+
 def remarks_of(cited: Cited, statement: Statement) -> list[str]:
     """Caveats about the sources of a statement."""
     return [*statement.remarks, *attention_remarks(cited, statement)]

@@ -29,7 +29,16 @@ from glasshead.results.audit_card import (
     curve_column,
 )
 from glasshead.results.audited_method import method_words, with_common_names
-from glasshead.results.cited import REMOVED, Cited, Passage, PassagePair, SourceEffect, SourceSpan, Statement
+from glasshead.results.cited import (
+    REMOVED,
+    Cited,
+    Foretelling,
+    Passage,
+    PassagePair,
+    SourceEffect,
+    SourceSpan,
+    Statement,
+)
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -202,6 +211,7 @@ __all__ = [
     "Extent",
     "Finding",
     "Floor",
+    "Foretelling",
     "HeadAgreement",
     "HeadEffects",
     "HeadLayer",

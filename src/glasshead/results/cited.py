@@ -70,13 +70,26 @@ class PassagePair:
 
 
 @dataclass(frozen=True)
+class Foretelling:
+    """How well numbers of passages foretell what removing passages does: Spearman's ``rho`` between the sum
+    over the passages that are there and the measured log-odds of the statement, over ``n`` subsets, with its
+    95 % ``interval``; ``chance`` is what one in twenty shuffles reaches."""
+
+    rho: float
+    interval: tuple[float, float]
+    chance: float
+    n: int
+
+
+@dataclass(frozen=True)
 class Statement:
     """A part of the answer, by its characters, and where it came from.
 
     ``log_probability`` is Σ log p of its tokens behind all passages, ``without_any`` behind none,
     ``without_sources`` behind all that are no sources. ``effects`` has one entry for each passage; ``other``
     has, by another removal, by how much log p falls without each. ``maps`` are the shares of other methods,
-    by passage. ``says`` is what it comes to, ``remarks`` which passages count by one removal alone.
+    by passage; ``foretells`` has, of the method and of these, how well they foretell what removing passages
+    does. ``says`` is what it comes to, ``remarks`` which passages count by one removal alone.
     """
 
     start: int
@@ -89,6 +102,7 @@ class Statement:
     spans: tuple[SourceSpan, ...] = ()
     maps: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     other: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    foretells: Mapping[str, Foretelling] = field(default_factory=dict)
     says: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 

@@ -17,8 +17,14 @@ from glasshead.generation import WRITES_NOTHING, MapRequest, ReadText, make_map,
 from glasshead.huggingface import NextTokenClassifier, class_name, decoder_start, lend_copy
 from glasshead.opening import OpenOptions
 from glasshead.requests import CiteRequest, takes
-from glasshead.results import Cited, SourceSpan, Statement
+from glasshead.results import Cited, Foretelling, SourceSpan, Statement
 from glasshead.sources.answer import AnswerTokens, tokenize_answer, write_answer
+from glasshead.sources.datamodeling_score import (
+    can_be_foretold,
+    foretell,
+    foretell_by_sum,
+    surrogate_predictions,
+)
 from glasshead.sources.effects import (
     MOST_EXACT,
     Effects,
@@ -96,8 +102,8 @@ def run_citing(request: CiteRequest) -> Cited:
         remover = PassageRemover(frame, scorer, request.neutral)
         if request.removal == "mask":
             remover.check_masks()
-        statements = Citing(request, remover, read, say).statements()
-        statements, notes = beside(request, classifier, subject.tokenizer, remover, read, statements)
+        citing = Citing(request, remover, read, say)
+        statements, notes = beside(citing, classifier, subject.tokenizer, citing.statements())
     facts = {
         "method": request.method,
         "removal": request.removal,
@@ -216,6 +222,13 @@ class Citing:
             remarks=compare_removals(removals, self.request.removal, other, names),
         )
 
+    def ablations(self, own: list[int]) -> tuple[Masks, Any]:
+        """The subsets that the method read, and the log-odds of a part behind each."""
+        subsets = self.subsets(len(self.remover.frame.passages))
+        if not len(subsets):
+            return subsets, np.zeros(0)
+        return subsets, log_odds(self.score(subsets, "removing passages")[:, own].sum(axis=1))
+
     def without(self, groups: Sequence[Sequence[int]], own: list[int], log_p: float) -> list[float]:
         """By how much log p of a part falls without each group of passages."""
         if not groups:
@@ -270,30 +283,29 @@ class Citing:
 
 
 def beside(
-    request: CiteRequest,
+    citing: Citing,
     classifier: NextTokenClassifier,
     tokenizer: PreTrainedTokenizerBase,
-    remover: PassageRemover,
-    answer: AnswerTokens,
     statements: Sequence[Statement],
 ) -> tuple[list[Statement], list[str]]:
     """The statements with what other methods say of the passages, as shares of what they give to all tokens
-    of the prompt; and why one says nothing."""
+    of the prompt, and how well these and the method foretell ablations; and why one says nothing."""
+    request, remover, answer = citing.request, citing.remover, citing.answer
     notes: list[str] = []
+    maps: dict[str, Any] = {}
     try:
         spans = remover.token_spans() if request.beside else []
     except InputError as error:
-        return list(statements), [f"{', '.join(request.beside)}: left out, since {error}"]
+        spans = []
+        notes.append(f"{', '.join(request.beside)}: left out, since {error}")
     prompt = remover.tokens([one.text for one in remover.frame.passages])
-    start = len(prompt)
-    source = 0
+    start, source = len(prompt), 0
     if remover.scorer.decoder_start is not None:
         source, prompt = start, (*prompt, remover.scorer.decoder_start)
         start += 1
     ids = torch.tensor([[*prompt, *answer.ids]], device=classifier.device)
     text = ReadText(classifier, tokenizer, ids, start, source=source)
-    found = list(statements)
-    for name in request.beside:
+    for name in request.beside if spans else ():
         try:
             made = make_map(text, MapRequest(name))
         except InputError as error:
@@ -301,11 +313,30 @@ def beside(
             continue
         if made.reading:
             notes.append(f"{name}: {made.reading}")
-        matrix = np.nan_to_num(made.matrix)
-        for number, statement in enumerate(found):
-            own = answer.tokens_of((statement.start, statement.stop))
-            rows = np.abs(matrix[own]).sum(axis=0)
+        maps[name] = np.abs(np.nan_to_num(made.matrix))
+    found = []
+    for statement in statements:
+        own = answer.tokens_of((statement.start, statement.stop))
+        shares = {}
+        for name, matrix in maps.items():
+            rows = matrix[own].sum(axis=0)
             total = float(rows[: source or len(prompt)].sum()) or 1.0
-            shares = tuple(float(rows[a:b].sum()) / total for a, b in spans)
-            found[number] = replace(statement, maps={**statement.maps, name: shares})
+            shares[name] = tuple(float(rows[a:b].sum()) / total for a, b in spans)
+        foretold = foretell_all(*citing.ablations(own), shares, len(own), request)
+        found.append(replace(statement, maps=shares, foretells=foretold))
     return found, notes
+
+
+def foretell_all(
+    subsets: Masks, outputs: Any, shares: dict[str, tuple[float, ...]], tokens: int, request: CiteRequest
+) -> dict[str, Foretelling]:
+    """How well the surrogate and the shares foretell ablations, where these can show it."""
+    if not can_be_foretold(subsets, outputs):
+        return {}
+    found = {}
+    if request.method == "contextcite":
+        predicted = surrogate_predictions(subsets, outputs, tokens, request.seed)
+        found["contextcite"] = foretell(predicted, outputs, request.seed)
+    for name, own in shares.items():
+        found[name] = foretell_by_sum(np.array(own), subsets, outputs, request.seed)
+    return found

@@ -6,6 +6,7 @@ from glasshead.report.cited_words import (
     attention_remarks,
     doubt_of,
     facts_of,
+    foretelling_in_words,
     label_of,
     marked_answer,
     numbers_of,
@@ -78,6 +79,7 @@ def numbers_document(cited: Cited) -> Document:
         *([Listing(sentences)] if sentences else []),
         passages_table(cited, whole),
         Sentence(f"{what_effect_means(cited.facts, whole)} {what_columns_mean(cited.facts, whole)}", "quiet"),
+        *([Sentence(foretold, "quiet")] if (foretold := foretelling_in_words(whole)) else []),
         Facts(facts_of(cited)),
         *(Sentence(note, "quiet") for note in cited.notes),
     ]

@@ -12,6 +12,7 @@ from glasshead.report.cited_words import (
     WITHOUT,
     doubt_of,
     facts_of,
+    foretelling_in_words,
     label_of,
     marked_answer,
     numbers_of,
@@ -49,7 +50,11 @@ def cited_page(cited: Cited) -> str:
             several=len(cited.statements) > 1,
             unit=unit_of(cited.facts),
             drawn=any(one.interval is not None for one in cited.whole.effects),
-            means=[what_effect_means(cited.facts, cited.whole), what_columns_mean(cited.facts, cited.whole)],
+            means=[
+                what_effect_means(cited.facts, cited.whole),
+                what_columns_mean(cited.facts, cited.whole),
+                *filter(None, [foretelling_in_words(cited.whole)]),
+            ],
             labels=[one_line(label_of(one)) if one.title else "" for one in cited.passages],
             links=[web_link(one) for one in cited.passages],
             table=passages_table(cited, cited.whole),
@@ -124,7 +129,7 @@ def more_of(cited: Cited, statement: Statement, one: SourceEffect) -> list[str]:
     for pair in statement.pairs:
         if one.passage in (pair.first, pair.second):
             other = pair.second if one.passage == pair.first else pair.first
-            says = "says the same as passage" if pair.kind == "repeat" else "needs passage"
+            says = "interchangeable with passage" if pair.kind == "repeat" else "needs passage"
             more.append(f"{says} {other + 1}")
     repeats = cited.passages[one.passage].repeats
     return more if repeats is None else [*more, f"the same text as passage {repeats + 1}"]
