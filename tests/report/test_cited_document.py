@@ -62,8 +62,8 @@ def test_it_says_which_numbers_predict_ablations():
     whole = cited().whole
     assert foretelling_in_words(whole) == (
         "Added up over the passages that are left, these numbers predict how probable the answer is in 64 "
-        "ablations (Spearman’s ρ): contextcite: ρ = 0.93 [0.88, 0.96], better than chance; attention: ρ = 0.20 "
-        "[−0.10, 0.40], not better than chance."
+        "ablations (Spearman’s ρ): contextcite: ρ = 0.93 [0.88, 0.96], better than chance; attention: "
+        "ρ = 0.20 [−0.10, 0.40], not better than chance."
     )
     assert foretelling_in_words(cited().statements[1]) == ""
 
