@@ -219,7 +219,7 @@ def test_other_methods_stand_beside(reader):
         ({"context": ["a"], "question": " "}, "question. is a text"),
         ({"answer": " "}, "answer. is a text"),
         ({"method": "chance"}, "method. is .contextcite."),
-        ({"prompt": "{question}"}, "has {context} and {question} in it"),
+        ({"prompt": "{question}"}, "must contain {context} once, and {question}"),
         ({"draws": 3}, "draws. is from 16"),
         ({"context": [3]}, "a passage is a text"),
         ({"context": ["Name1 value2"] * 90, "answer": "value2"}, "reads 160: give fewer or shorter passages"),

@@ -163,5 +163,5 @@ def test_a_template_that_changes_passages_has_no_places():
 
 def test_a_prompt_without_a_place_is_refused():
     for prompt in ("{context}", "{question}", "{context} {context} {question}"):
-        with pytest.raises(InputError, match=r"has \{context\} and \{question\} in it"):
+        with pytest.raises(InputError, match=r"must contain \{context\} once"):
             frame(None, prompt=prompt)

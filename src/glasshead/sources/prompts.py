@@ -112,7 +112,7 @@ def choose_frame(
     if template is not None:
         if template.count(CONTEXT) != 1 or QUESTION not in template:
             raise InputError(
-                f"{spell('prompt')} has {CONTEXT} and {QUESTION} in it, each at its place: {template[:60]!r}"
+                f"{spell('prompt')} must contain {CONTEXT} once, and {QUESTION}: {template[:60]!r} does not"
             )
         return PromptFrame(tokenizer, passages, question, template, as_chat=has_template)
     if has_template and writes_documents(tokenizer, question):
