@@ -321,7 +321,7 @@ PYTHON = {
     "cite": (
         r"The answer comes from passage 2 \(keeper\.txt\)\nWithout it the answer is .* as probable\.\n"
         r"2 \(keeper\.txt\): effect \d+\.\d, without it log p falls by \d+\.\d nats\n"
-        r"Passages 2 \(keeper\.txt\) and 4 say the same: one of them is enough\.\n$"
+        r"Either of passages 2 \(keeper\.txt\) and 4 is enough\.\n$"
     ),
     "patch": (
         r"shown to be needed for the answer\.\n"
