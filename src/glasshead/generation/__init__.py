@@ -6,13 +6,14 @@ gives every row of attention and every target.
 
 from glasshead.generation.explain import METHODS, MapRequest, WrittenWithModel, check_methods, make_map
 from glasshead.generation.generate import (
-    WRITES_NOTHING,
     check_writing,
     generate,
     generate_texts,
     open_writer,
+    writing_model,
 )
 from glasshead.generation.method import RowMethod
+from glasshead.generation.reading import keeps_every_token
 from glasshead.generation.spans import read_prompt
 from glasshead.generation.strategies import STRATEGIES, Strategy, parse_strategy, sampling_probabilities
 from glasshead.generation.text import ReadText
@@ -20,7 +21,6 @@ from glasshead.generation.text import ReadText
 __all__ = [
     "METHODS",
     "STRATEGIES",
-    "WRITES_NOTHING",
     "MapRequest",
     "ReadText",
     "RowMethod",
@@ -30,9 +30,11 @@ __all__ = [
     "check_writing",
     "generate",
     "generate_texts",
+    "keeps_every_token",
     "make_map",
     "open_writer",
     "parse_strategy",
     "read_prompt",
     "sampling_probabilities",
+    "writing_model",
 ]

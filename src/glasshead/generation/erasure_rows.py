@@ -10,14 +10,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import Cache, DynamicCache
-from transformers.cache_utils import DynamicLayer
 
 from glasshead.attention import AttentionInputs
 from glasshead.errors import InputError
 from glasshead.explainers import REMOVALS, average_lookups
 from glasshead.generation.call_kinds import CROSS, DECODER, call_kinds
 from glasshead.generation.method import RowMethod, target_map
-from glasshead.generation.reading import answer_logits, split_inputs
+from glasshead.generation.reading import answer_logits, keeps_every_token, split_inputs
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
 from glasshead.results import WrittenMap
@@ -49,9 +48,7 @@ class SharedPrefix:
         before = DynamicCache(config=self.text.model.config) if self.past is None else self.past
         ids = self.text.ids[:, self.length : length]
         self.text.classifier.model.base_model(input_ids=ids, past_key_values=before, use_cache=True)
-        # A layer that forgets (a window, a state) or keeps otherwise has no beginning to share.
-        self.is_possible = all(type(layer) is DynamicLayer for layer in before.layers)
-        self.is_possible &= before.get_seq_length() == length
+        self.is_possible = keeps_every_token(before) and before.get_seq_length() == length
         if self.is_possible:
             self.past, self.length = before, length
         return self.length

@@ -103,6 +103,18 @@ def open_writer(
         raise InputError(WRITES_NOTHING.format(str(error).split()[0])) from error
 
 
+def writing_model(subject: Subject) -> NextTokenClassifier:
+    """The model of a subject, which writes.
+
+    Raises:
+        InputError: if it writes no text.
+    """
+    model = subject.model
+    if not isinstance(model, NextTokenClassifier) or model.asks_words:
+        raise InputError(WRITES_NOTHING.format(class_name(model)))
+    return model
+
+
 def generate_texts(
     subject: Subject, prompts: Sequence[Any], request: WritingRequest
 ) -> list[WrittenWithModel]:
@@ -111,14 +123,12 @@ def generate_texts(
     Raises:
         InputError: as `generate`.
     """
-    if not isinstance(subject.model, NextTokenClassifier) or subject.model.asks_words:
-        raise InputError(WRITES_NOTHING.format(class_name(subject.model)))
-    tokenizer = subject.tokenizer
+    model, tokenizer = writing_model(subject), subject.tokenizer
     texts = [render_chat(tokenizer, one, writes=True) if is_chat(one) else one for one in prompts]
     check_utf8(*as_texts(texts))
     chats = [text for text, prompt in zip(texts, prompts, strict=True) if is_chat(prompt)]
     notes = dict.fromkeys(note for text in chats if (note := chat_note(tokenizer, text)) is not None)
-    model, subject = subject.model, replace(subject, notes=(*subject.notes, *notes))
+    subject = replace(subject, notes=(*subject.notes, *notes))
     classifier = isolated_copy(model)  # hooks and settings of generation are a module's
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed

@@ -5,8 +5,15 @@ from __future__ import annotations
 from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import Cache, PreTrainedModel
+from transformers.cache_utils import DynamicLayer
 
 from glasshead.huggingface import vocabulary_at
+
+
+def keeps_every_token(past: Cache) -> bool:
+    """Whether every layer keeps the keys and values of every token: one that forgets (a window, a state) or
+    keeps otherwise has no beginning to share."""
+    return all(type(layer) is DynamicLayer for layer in past.layers)
 
 
 def answer_logits(

@@ -30,8 +30,7 @@ def answer_with_notes(cited: Cited) -> str:
         parts.append("\n".join(map(escape, words.split("\n"))))
         if statement is not None:
             parts += [f"[^{place}]" for place in sorted(one.passage + 1 for one in statement.sources)]
-    behind = {one.passage for statement in cited.sentences for one in statement.sources}
-    parts += [f"[^{passage + 1}]" for passage in sources_of(cited) if passage not in behind]
+    parts += [f"[^{passage + 1}]" for passage in cited.unplaced_sources]
     return "\n".join(f"> {as_line(line)}  " for line in "".join(parts).split("\n"))
 
 

@@ -38,6 +38,7 @@ from glasshead.results.cited import (
     SourceEffect,
     SourceSpan,
     Statement,
+    passage_name,
 )
 from glasshead.results.comparison import (
     METRIC_NAMES,
@@ -273,6 +274,7 @@ __all__ = [
     "method_words",
     "no_order",
     "note_unused",
+    "passage_name",
     "same_value",
     "sink_of",
     "to_json_values",

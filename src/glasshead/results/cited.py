@@ -29,6 +29,11 @@ class Passage:
     repeats: int | None = None
 
 
+def passage_name(place: int, passage: Passage) -> str:
+    """A passage by its number from 1 and its title."""
+    return f"{place + 1} ({passage.title})" if passage.title else str(place + 1)
+
+
 @dataclass(frozen=True)
 class SourceEffect:
     """What one passage does for a statement.
@@ -145,8 +150,13 @@ class Cited(Drawable):
 
     def name_of(self, passage: int) -> str:
         """A passage by its number from 1 and its title."""
-        title = self.passages[passage].title
-        return f"{passage + 1} ({title})" if title else str(passage + 1)
+        return passage_name(passage, self.passages[passage])
+
+    @property
+    def unplaced_sources(self) -> list[int]:
+        """The sources of the whole answer that are shown for none of its sentences, in order."""
+        placed = {one.passage for statement in self.sentences for one in statement.sources}
+        return sorted(one.passage for one in self.whole.sources if one.passage not in placed)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each statement and passage; passages are counted from 1."""

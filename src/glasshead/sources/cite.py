@@ -13,11 +13,18 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.errors import InputError
-from glasshead.generation import WRITES_NOTHING, MapRequest, ReadText, make_map, open_writer
+from glasshead.generation import (
+    MapRequest,
+    ReadText,
+    check_methods,
+    make_map,
+    open_writer,
+    writing_model,
+)
 from glasshead.huggingface import NextTokenClassifier, class_name, decoder_start, lend_copy
 from glasshead.opening import OpenOptions
 from glasshead.requests import CiteRequest, takes
-from glasshead.results import Cited, Foretelling, SourceSpan, Statement
+from glasshead.results import Cited, Foretelling, SourceSpan, Statement, passage_name
 from glasshead.sources.answer import AnswerTokens, tokenize_answer, write_answer
 from glasshead.sources.datamodeling_score import (
     can_be_foretold,
@@ -78,20 +85,18 @@ def run_citing(request: CiteRequest) -> Cited:
     Raises:
         InputError: as `cite`.
     """
-    for name in request.beside:
-        MapRequest(name)
+    check_methods(request.beside)
     passages = read_passages(request.context, request.split)
     say: Say = request.progress or (lambda *told: None)
     say("loading")
     subject = open_writer(request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype))
-    if not isinstance(subject.model, NextTokenClassifier) or subject.model.asks_words:
-        raise InputError(WRITES_NOTHING.format(class_name(subject.model)))
+    model = writing_model(subject)
     frame = choose_frame(subject.tokenizer, passages, request.question, request.prompt)
     started = time.perf_counter()
     prompt = frame.render([one.text for one in passages])
     say("writing" if request.answer is None else "reading")
     answer = write_answer(subject, prompt, request) if request.answer is None else request.answer
-    with lend_copy(subject.model) as classifier:
+    with lend_copy(model) as classifier:
         read = tokenize_answer(classifier, subject.tokenizer, frame, prompt, answer)
         scorer = AnswerScorer(
             classifier.model,
@@ -206,7 +211,7 @@ class Citing:
         sources = [one.passage for one in judged if one.is_source]
         pairs = tuple(pair for pair in pairs if {pair.first, pair.second} <= {*sources})
         (fall,) = self.without([sources], own, log_p)
-        names = [f"{n + 1} ({one.title})" if one.title else str(n + 1) for n, one in enumerate(passages)]
+        names = [passage_name(place, one) for place, one in enumerate(passages)]
         subject = "The answer" if part == (0, len(self.answer.text)) else "This sentence"
         other = self.other(own, log_p)
         return Statement(

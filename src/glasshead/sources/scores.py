@@ -13,9 +13,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import Cache, DynamicCache, PreTrainedModel
-from transformers.cache_utils import DynamicLayer
 
 from glasshead.checkpoints import checkpoint
+from glasshead.generation import keeps_every_token
 from glasshead.huggingface import vocabulary_at
 
 Ids = tuple[int, ...]
@@ -120,7 +120,7 @@ class AnswerScorer:
 
     def read(self, prompts: Sequence[Ids]) -> Float[Tensor, "prompts answer"]:
         """Score prompts of a decoder behind what they begin with in common."""
-        self.shares_prefix = self.shares_prefix and keeps_all(DynamicCache(config=self.model.config))
+        self.shares_prefix = self.shares_prefix and keeps_every_token(DynamicCache(config=self.model.config))
         if not self.shares_prefix:
             return self.one_pass(prompts)
         if len(prompts) == 1:
@@ -145,11 +145,11 @@ class AnswerScorer:
         """Whether every token's keys and values were kept, and the model gives the same numbers behind
         them."""
         length = max(map(len, prompts)) + len(self.answer) - 1
-        if keeps_all(past) and past.get_seq_length():
+        if keeps_every_token(past) and past.get_seq_length():
             layers: list[Any] = past.layers
             held = sum(layer.keys.nbytes + layer.values.nbytes for layer in layers)
             self.bytes_kept = held // (len(prompts) * past.get_seq_length())
-        kept = keeps_all(past) and past.get_seq_length() == length
+        kept = keeps_every_token(past) and past.get_seq_length() == length
         if kept and begun:
             self.is_tried = True
             whole = self.one_pass(prompts[:1])
@@ -233,11 +233,6 @@ class AnswerScorer:
         wanted = torch.tensor(self.answer, device=logits.device).expand(len(places), -1)
         result = logits.float() if logits.dtype != torch.float64 else logits
         return nn.functional.log_softmax(result, dim=-1).gather(-1, wanted[..., None])[..., 0]
-
-
-def keeps_all(past: Cache) -> bool:
-    """Whether every layer keeps every token: one that forgets has no beginning to share."""
-    return all(type(layer) is DynamicLayer for layer in past.layers)
 
 
 def cut(past: Cache, length: int) -> None:

@@ -61,9 +61,8 @@ def answer_block(cited: Cited) -> Passage:
         pieces.append(Piece(words))
         if statement is not None and (numbers := numbers_of(statement)):
             pieces.append(Piece(f" {numbers}", "strong"))
-    behind = {one.passage for statement in cited.sentences for one in statement.sources}
-    rest = sorted(one.passage for one in cited.whole.sources if one.passage not in behind)
-    pieces += [Piece(" " + "".join(f"[{passage + 1}]" for passage in rest), "strong")] * bool(rest)
+    if rest := cited.unplaced_sources:
+        pieces.append(Piece(" " + "".join(f"[{passage + 1}]" for passage in rest), "strong"))
     return Passage(pieces)
 
 
