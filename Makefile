@@ -8,7 +8,7 @@ TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_H
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: demo test test-papers test-without-papers test-slow test-grids test-cpus same-numbers check docs bench reproduction \
-	catalogue families clean
+	catalogue families package clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
@@ -63,7 +63,7 @@ docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
-BENCHMARKS := startup serve cite kills audit audit_scale halves large shard patching passes erasure explain explain_call images writing kendall coverage \
+BENCHMARKS := startup serve cite kills audit audit_scale halves large shard inside patching passes erasure explain explain_call images writing kendall coverage \
 	adversary identifiability attention training dynamics cluster
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
@@ -83,8 +83,14 @@ families: .venv/dev
 	$(BIN)/python tests/image_table.py
 	$(BIN)/python tests/task_table.py
 
+# The source distribution and the wheel of a release; the version is the git tag.
+package: .venv/dev
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
 clean:
-	rm -rf .venv docs/_build glasshead-demo
+	rm -rf .venv dist docs/_build glasshead-demo
 
 .venv/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "glasshead needs Python 3.11 or newer")'

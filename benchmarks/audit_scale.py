@@ -59,7 +59,8 @@ def run_case(case: Case) -> Cost:
     import torch
 
     from benchmarks.random_bert import random_classifier, random_texts, word_tokenizer
-    from glasshead.audits import audit, measure
+    from glasshead.audits import audit
+    from glasshead.audits.measuring import measure
 
     torch.set_num_threads(1)
     layers, hidden, heads, words = LARGE if case.large else SMALL

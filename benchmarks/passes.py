@@ -23,7 +23,8 @@ import torch
 
 from benchmarks.measuring import Spread, argument_parser, print_table, ratios, time_interleaved
 from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
-from glasshead.audits import audit, forward_perturbation, rank, removal_curves
+from glasshead.audits import audit, rank
+from glasshead.audits.measuring import forward_perturbation, removal_curves
 from glasshead.audits.ranking import methods as ranked_methods
 from glasshead.audits.ranking import rows as ranking_rows
 from glasshead.data import batching

@@ -12,9 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 project = "Glasshead"
 author = "The Glasshead maintainers"
 copyright = "The Glasshead maintainers"
-version = release = __version__
+release = __version__
+version = release.partition("+")[0]
 
 extensions = [
+    "glossary_links",
     "generate",  # reference/cli, reference/api and reference/tables come from the code
     "myst_nb",  # MyST Markdown; pages that begin with a kernel are notebooks and are executed
     "sphinx.ext.autodoc",
@@ -33,7 +35,7 @@ exclude_patterns = [
 default_role = "literal"
 
 html_theme = "furo"
-html_title = f"Glasshead {__version__}"
+html_title = f"Glasshead {version}"
 html_show_sphinx = False
 html_copy_source = False
 html_static_path = ["_static"]

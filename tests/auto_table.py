@@ -107,7 +107,7 @@ class Tried:
             np.testing.assert_allclose(said.log_probability, float(row[token]), **ALL_LAYERS)
         first = written.explain("gradient").row(0)
         if written.answer_tokens[0].rank > 1:  # Transformers predicts otherwise while some write
-            assert any(note.startswith("while it wrote") for note in written.notes)
+            assert any(note.startswith("the probabilities during writing") for note in written.notes)
             return
         before = self.logits(torch.tensor([written.ids[: written.start]]))[-1].log_softmax(-1)
         if not torch.allclose(before, own[0], **ALL_LAYERS):  # ProphetNet: numbers change with the length
@@ -305,10 +305,10 @@ HEAD = """# Families of models
 
 What can be explained and audited in the text models of Transformers: every kind (the `model_type` in its
 `config.json`) that its AutoModel classes load for a task. Kinds that can do the same share a row; to find
-one, search this page. A number is the reason of a refusal, which stands below.
+one, search this page. A number refers to the reason below why something does not work.
 
-No list of names decides this, but what a model does when it runs: a kind that is not here is read in the same
-way, or refused with a reason.
+Support is detected at run time, not from a list: a kind that is not here works in the same way, or an error
+says why not.
 
 """
 TITLES = {
@@ -325,7 +325,7 @@ than its windows. Tests compute it anew. They compare predictions with those of 
 with what it gives where it attends eagerly, gradients with those of autograd by hand, and a padded text with
 the same alone; the model is afterwards what it was. Models that write write three tokens, whose
 probabilities are compared with those of the model itself; `heads` draws two texts. Where a model has layers
-without attention beside layers with it (Jamba, Qwen3-Next, LFM2), the maps are those of its attention layers.
+with and without attention (Jamba, Qwen3-Next, LFM2), the maps are those of its attention layers.
 
 Not tried: LayoutLMv2, which needs detectron2; Gemma 3n with images, which needs timm; the assistants of
 Gemma 4, which write from the states of another model.

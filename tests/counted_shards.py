@@ -1,6 +1,6 @@
 """Shards of five inputs that are counted, and can be interrupted."""
 
-from glasshead.audits import measure
+from glasshead.audits.measuring import measure
 
 
 def count_shards(monkeypatch, key):

@@ -137,7 +137,7 @@ def with_ranges(card: AuditCard) -> AuditCard:
 
 
 DIFFERENCES = (
-    "Text by text, minus random (n = 60): −0.023 [−0.045, −0.002]; minus uniform (n = 58): +0.500 "
+    "Paired difference from random (n = 60): −0.023 [−0.045, −0.002]; from uniform (n = 58): +0.500 "
     "[+0.400, +0.600]."
 )
 

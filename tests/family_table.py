@@ -14,7 +14,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from classifier_families import TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, adversarial, audit
-from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, explain_texts
 from glasshead.opening import open_subject
@@ -24,8 +23,10 @@ from tolerances import ALL_LAYERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"
 YES = "yes"
-METHODS = [name for name in EXPLAINERS if name not in {f"erasure-{each}" for each in EncodedImages.edits}]
+METHODS = [name for name, explainer in EXPLAINERS.items() if not explainer.for_images]
 """Those that read texts."""
+TEXT_AUDITS = [name for name in AUDITS if not name.startswith("image-")]
+"""The audits that can be about a text alone."""
 DETAILS = """## Every method, in some families of classifiers
 
 In classifiers of these families every method, every audit and {others} were tried:
@@ -112,7 +113,7 @@ def audits_of(family: ClassifierFamily) -> Row:
     options = {"tokenizer": family.tokenizer(), "limit": 6, "train": data}
     # How far a search gets is not on the page: only whether there is one.
     short = replace(adversarial.SEARCH, starts=1, passes=1, waves=1)
-    unusual = [name for name, entry in AUDITS.items() if not entry.by_default]
+    unusual = [name for name in TEXT_AUDITS if not AUDITS[name].by_default]
     with mock.patch.object(adversarial, "SEARCH", short):
         # Together they read what they share once; where one is refused, each is asked.
         if outcome(lambda: audit(model, data, audits=unusual, **options)) == YES:
@@ -125,12 +126,12 @@ def audits_of(family: ClassifierFamily) -> Row:
     try:
         card = audit(model, data, draws=2, **options)
     except InputError as error:
-        return dict.fromkeys(AUDITS, without_names(str(error)))
+        return dict.fromkeys(TEXT_AUDITS, without_names(str(error)))
     asked = {finding.audit for finding in card.findings}
     notes = "\n".join(card.facts["notes"])
     reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
     left_out = {name: without_names(reason) for name, reason in reasons}
-    return {name: named.get(name) or (YES if name in asked else left_out[name]) for name in AUDITS}
+    return {name: named.get(name) or (YES if name in asked else left_out[name]) for name in TEXT_AUDITS}
 
 
 def columns(table: Mapping[str, Row]) -> list[list[str]]:
@@ -144,7 +145,7 @@ def columns(table: Mapping[str, Row]) -> list[list[str]]:
 
 def capabilities() -> list[str]:
     """All that is tried."""
-    return [*METHODS, *AUDITS, *OTHERS]
+    return [*METHODS, *TEXT_AUDITS, *OTHERS]
 
 
 def exceptions(table: Mapping[str, Row]) -> str:

@@ -15,21 +15,26 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES,
+    MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES,
+)
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
 from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
 
 import glasshead
 from family_table import Row, outcome, page
 from image_families import CLASSES, pictures, processor, rows
+from segmenters import segmented, segmenting_processor
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "image-families.md"
 SIZE = 32
 HEAD = """# Families of image classifiers
 
 What can be explained and audited in an image classifier of each family of Transformers: every entry of
-`AutoModelForImageClassification`. The first column is the `model_type` in its `config.json`. A number is the
-reason of a refusal, which stands below the table.
+`AutoModelForImageClassification` and of `AutoModelForSemanticSegmentation`. The first column is the
+`model_type` in its `config.json`. A number refers to the reason below the table why something does not
+work.
 
 Where all layers read the patches of a whole image, as in a ViT, the units are these patches. Everywhere else
 (convolutions, windows, merged patches) the image is cut into up to 14 × 14 equal parts, and these are the
@@ -43,7 +48,10 @@ TAIL = """
 Every row was computed with a tiny random classifier of the family (`make families`), and tests compute it
 anew.
 """
-METHODS = ("attention", "gradient", "captum:integrated-gradients", "erasure-neutral-colour", "erasure-masked")
+METHODS = (
+    "attention", "gradient", "captum:integrated-gradients", "grad-cam", "erasure-neutral-colour",
+    "erasure-masked",
+)  # fmt: skip
 OTHERS = ("audit", "ranking")
 VIT: dict[str, Any] = {
     "hidden_size": 16,
@@ -170,6 +178,28 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "vit_msn": VIT,
 }
 """Options of the configuration of each family."""
+PYRAMID_OF_BEIT = {
+    **VIT, "num_hidden_layers": 4, "out_indices": [1, 2, 3, 4], "pool_scales": [1, 2],
+    "use_auxiliary_head": False,
+}  # fmt: skip
+SEGMENTING: dict[str, dict[str, Any]] = {
+    "beit": PYRAMID_OF_BEIT,
+    "data2vec-vision": PYRAMID_OF_BEIT,
+    "dpt": {
+        **VIT, "num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3], "neck_hidden_sizes": [8] * 4,
+        "fusion_hidden_size": 8, "is_hybrid": False,
+    },
+    "upernet": {
+        "backbone_config": hf.SwinConfig(**SWIN, out_features=["stage1", "stage2"]), "hidden_size": 8,
+        "pool_scales": [1, 2], "use_auxiliary_head": False,
+    },
+}  # fmt: skip
+"""Options of families that give each pixel a class, where they differ."""
+NOT_TINY = {
+    "sapiens2": "its configuration names no sizes, so there is no tiny one",
+    "tipsv2_dpt": "its smallest configuration has 110 million parameters",
+}
+"""Families of which no tiny model can be made."""
 SIZES = {"bit": 64, "mobilevitv2": 64}
 """The side of images, where it is not `SIZE`."""
 PROCESSORS: dict[str, Any] = {
@@ -188,7 +218,13 @@ def families() -> dict[str, tuple[str, str]]:
         classes = (classes,) if isinstance(classes, str) else classes
         for name in classes:
             found[kind if len(classes) == 1 else f"{kind} ({name})"] = (kind, name)
-    return found
+    segmenting = MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES.items()
+    return found | {f"{kind} (each pixel)": (kind, str(name)) for kind, name in segmenting}
+
+
+def segments(name: str) -> bool:
+    """Whether a class gives each pixel a class."""
+    return name in MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES.values()
 
 
 @cache
@@ -197,7 +233,8 @@ def build(kind: str, name: str) -> PreTrainedModel:
     names = dict(enumerate(CLASSES))
     labels = {"id2label": names, "label2id": {label: number for number, label in names.items()}}
     torch.manual_seed(0)
-    model: PreTrainedModel = getattr(hf, name)(CONFIG_MAPPING[kind](**OPTIONS[kind], **labels)).eval()
+    options = SEGMENTING.get(kind, OPTIONS.get(kind, {})) if segments(name) else OPTIONS[kind]
+    model: PreTrainedModel = getattr(hf, name)(CONFIG_MAPPING[kind](**options, **labels)).eval()
     for parameter in model.parameters():
         if parameter.ndim > 1:
             torch.nn.init.normal_(parameter, std=1.5 * parameter[0].numel() ** -0.5)
@@ -208,14 +245,19 @@ def row_of(kind: str, name: str, methods: Sequence[str] = METHODS) -> Row:
     """What a classifier of the family can do; of the methods, some."""
     if kind in PACKAGES:
         return dict.fromkeys((*methods, *OTHERS), f"not tried, since it needs the package {PACKAGES[kind]}")
+    if segments(name) and kind in NOT_TINY:
+        return dict.fromkeys((*methods, *OTHERS), f"not tried: {NOT_TINY[kind]}")
     model, size = build(kind, name), SIZES.get(kind, SIZE)
     images = pictures(1, size)
     reader = PROCESSORS[kind]() if kind in PROCESSORS else processor(size)
+    data = rows(6, size=size)
+    if segments(name):
+        reader, data = segmenting_processor(size), segmented(6)
     asked: dict[str, Callable[[], object]] = {
         method: partial(glasshead.explain, model, images, tokenizer=reader, method=method)
         for method in methods
     }
-    data, options = rows(6, size=size), {"tokenizer": reader, "limit": 3, "blocks": 2}
+    options = {"tokenizer": reader, "limit": 3, "blocks": 2}
     asked |= {
         "audit": lambda: glasshead.audit(model, data, draws=2, **options),
         "ranking": lambda: glasshead.rank(model, data, ["gradient", "random"], removals=["blur"], **options),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 import transformers as hf
 from PIL import Image
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.deepseek_vl.image_processing_pil_deepseek_vl import DeepseekVLImageProcessorPil
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+from transformers.models.glm4v.image_processing_pil_glm4v import Glm4vImageProcessorPil
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
+from transformers.models.idefics2.image_processing_pil_idefics2 import Idefics2ImageProcessorPil
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 from transformers.models.llava_next.image_processing_pil_llava_next import LlavaNextImageProcessorPil
 from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
@@ -24,71 +26,8 @@ from transformers.models.llava_onevision.image_processing_pil_llava_onevision im
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
-SENTENCE = "what is the cat dog doing sleeping at top left right bottom in image ? A : yes no one two"
-WORDS = SENTENCE.split()
-PATCH = 4
-TEXT: dict[str, Any] = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
-    "intermediate_size": 24,
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-}
-VISION: dict[str, Any] = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 24,
-    "patch_size": PATCH,
-}
-EXTRA: dict[str, dict[str, str]] = {
-    "gemma3": {"image_token": "<soft>", "boi_token": "<boi>", "eoi_token": "<eoi>"},
-    "internvl": {
-        "start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<image>",
-        "video_token": "<video>",
-    },
-}  # fmt: skip
-
-
-def tokenizer(name: str) -> PreTrainedTokenizerFast:
-    """Words split at blanks."""
-    extra = EXTRA.get(name, {})
-    marks = ["<image>", "<video>", *extra.values(), "<fake_token_around_image>", "<global-img>"]
-    marks += [f"<row_{row}_col_{column}>" for row in range(1, 4) for column in range(1, 4)]
-    marks += ["<end_of_utterance>"]
-    vocabulary = ["[PAD]", "[UNK]", "<s>", "</s>", *dict.fromkeys(marks), *WORDS]
-    made = Tokenizer(models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    own = PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", pad_token="[PAD]", bos_token="<s>", eos_token="</s>",
-        extra_special_tokens=extra or None,
-    )  # fmt: skip
-    own.add_special_tokens({"additional_special_tokens": list(dict.fromkeys(marks))})
-    return own
-
-
-def no_videos(processor: type) -> type:
-    """A class of processors that want a processor of videos, which needs torchvision."""
-
-    class WithoutVideos(processor):  # type: ignore[misc,valid-type]
-        def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
-            if argument_name == "video_processor":
-                return type(argument)
-            return super().check_argument_for_proper_class(argument_name, argument)
-
-    WithoutVideos.__name__ = processor.__name__
-    return WithoutVideos
-
-
-VIDEOS = SimpleNamespace(merge_size=2, model_input_names=["pixel_values_videos"])
-
-
-def text_config(kind: str, words: int, **more: Any) -> dict[str, Any]:
-    """The configuration of a language model."""
-    return {"model_type": kind, **TEXT, "vocab_size": words, **more}
+from image_text_newer import mistral3, pixtral, qwen3_vl, smolvlm
+from image_text_parts import PATCH, VIDEOS, VISION, no_videos, text_config, tokenizer
 
 
 def llava(own: Any) -> tuple[PreTrainedModel, Any]:
@@ -215,10 +154,88 @@ def internvl(own: Any) -> tuple[PreTrainedModel, Any]:
     )
 
 
+def vipllava(own: Any) -> tuple[PreTrainedModel, Any]:
+    config = hf.VipLlavaConfig(
+        vision_config=hf.CLIPVisionConfig(**VISION | {"patch_size": 8}, image_size=32),
+        text_config=text_config("llama", len(own)), vision_feature_layers=(-1, -2),
+        image_token_index=own.convert_tokens_to_ids("<image>"),
+    )  # fmt: skip
+    return hf.VipLlavaForConditionalGeneration(config), llava(own)[1]
+
+
+def aya_vision(own: Any) -> tuple[PreTrainedModel, Any]:
+    images = GotOcr2ImageProcessorPil(size={"height": 16, "width": 16}, crop_to_patches=True, max_patches=6)
+    config = hf.AyaVisionConfig(
+        vision_config={
+            "model_type": "siglip_vision_model", **VISION, "image_size": 16, "vision_use_head": False,
+        },
+        text_config=text_config("cohere2", len(own)), downsample_factor=2,
+        image_token_index=own.convert_tokens_to_ids("<patch>"),
+    )  # fmt: skip
+    processor = hf.AyaVisionProcessor(
+        images, own, patch_size=PATCH, img_size=16, downsample_factor=2, start_of_img_token="<sof>",
+        end_of_img_token="<eof>", img_patch_token="<patch>", img_line_break_token="<br>",
+    )  # fmt: skip
+    return hf.AyaVisionForConditionalGeneration(config), processor
+
+
+def idefics2(own: Any) -> tuple[PreTrainedModel, Any]:
+    images = Idefics2ImageProcessorPil(
+        size={"longest_edge": 32, "shortest_edge": 16}, do_image_splitting=False
+    )  # fmt: skip
+    config = hf.Idefics2Config(
+        vision_config={**VISION, "image_size": 32},
+        perceiver_config={
+            "hidden_size": 16, "resampler_n_latents": 4, "resampler_depth": 1, "resampler_n_heads": 2,
+            "resampler_head_dim": 8, "num_key_value_heads": 1,
+        },
+        text_config=text_config("mistral", len(own)), image_token_id=own.convert_tokens_to_ids("<image>"),
+    )  # fmt: skip
+    processor = hf.Idefics2Processor(images, own, image_seq_len=4)
+    return hf.Idefics2ForConditionalGeneration(config), processor
+
+
+def glm4v(own: Any) -> tuple[PreTrainedModel, Any]:
+    own.image_token, own.video_token = "<image>", "<video>"
+    rope = {
+        "rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4, "partial_rotary_factor": 1.0,
+    }  # fmt: skip
+    images = Glm4vImageProcessorPil(
+        patch_size=PATCH, merge_size=2, temporal_patch_size=2,
+        size={"shortest_edge": 2 * 8 * 8 * 4, "longest_edge": 2 * 8 * 8 * 30},
+    )  # fmt: skip
+    marks = {
+        f"{name}_token_id": own.convert_tokens_to_ids(f"<{name}>") for name in ("image", "video")
+    } | {f"{name}_{end}_token_id": 2 for name in ("image", "video") for end in ("start", "end")}  # fmt: skip
+    config = hf.Glm4vConfig(
+        vision_config={
+            "depth": 2, "hidden_size": 16, "num_heads": 2, "patch_size": PATCH, "spatial_merge_size": 2,
+            "temporal_patch_size": 2, "out_hidden_size": 16, "intermediate_size": 24, "image_size": 32,
+        },
+        text_config=text_config("glm4v_text", len(own), rope_parameters=rope), **marks,
+    )  # fmt: skip
+    return hf.Glm4vForConditionalGeneration(config), no_videos(hf.Glm4vProcessor)(images, own, VIDEOS)
+
+
+def deepseek_vl(own: Any) -> tuple[PreTrainedModel, Any]:
+    own.image_token = "<image>"
+    images = DeepseekVLImageProcessorPil(size={"height": 16, "width": 16}, min_size=4)
+    config = hf.DeepseekVLConfig(
+        vision_config={
+            "model_type": "siglip_vision_model", **VISION, "image_size": 16, "vision_use_head": False,
+        },
+        text_config=text_config("llama", len(own)), image_token_id=own.convert_tokens_to_ids("<image>"),
+    )  # fmt: skip
+    return hf.DeepseekVLForConditionalGeneration(config), hf.DeepseekVLProcessor(
+        images, own, num_image_tokens=16
+    )
+
+
 FAMILIES: dict[str, Callable[[Any], tuple[PreTrainedModel, Any]]] = {
     one.__name__: one
     for one in (
         llava, llava_next, llava_onevision, qwen2_vl, qwen2_5_vl, paligemma, gemma3, idefics3, internvl,
+        vipllava, aya_vision, idefics2, glm4v, deepseek_vl, qwen3_vl, mistral3, pixtral, smolvlm,
     )
 }  # fmt: skip
 
@@ -241,3 +258,34 @@ def photo(width: int = 96, height: int = 64, seed: int = 0) -> Image.Image:
     rng = np.random.default_rng(seed)
     small = Image.fromarray(rng.integers(0, 256, (4, 6, 3), dtype=np.uint8))
     return small.resize((width, height), Image.Resampling.BICUBIC)
+
+
+@torch.no_grad()
+def own_pass(
+    name: str, text: str, answer: str | list[int], images: list[Image.Image] | None = None
+) -> tuple[Any, Any, list[int]]:
+    """What a model itself says of a photo, a text and an answer, with the weights of all layers; what it is
+    given, and the tokens of the answer. Several images have their marks in the text."""
+    model, processor = build(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = ([photo()], [processor.image_token + text]) if images is None else ([images], [text])
+        inputs = processor(images=both[0], text=both[1], return_tensors="pt")
+    ids = (
+        processor.tokenizer(answer, add_special_tokens=False)["input_ids"]
+        if isinstance(answer, str)
+        else answer
+    )
+    behind = name == "paligemma"  # its types tell what is behind the prompt
+    for key in [*inputs]:
+        if key in ("input_ids", "attention_mask") or key.endswith("token_type_ids"):
+            kind = int(key == "attention_mask" or (behind and key == "token_type_ids"))
+            more = torch.tensor([ids]) if key == "input_ids" else torch.full((1, len(ids)), kind)
+            inputs[key] = torch.cat([inputs[key], more], dim=1)
+    inputs.pop("labels", None)
+    model.set_attn_implementation("eager")
+    try:
+        output = model(**inputs, output_attentions=True)
+    finally:
+        model.set_attn_implementation("sdpa")
+    return output, inputs, ids

@@ -220,7 +220,9 @@ def one_token(counts):
     """Texts of one word, which gets all the weight whatever the model does."""
     texts, labels = texts_of(counts)
     texts = ["good" if label else "bad" for label in labels]
-    return World(values_decide([6.0, 6.0], 6.0), texts, labels, "no", ("yes", "no", "undecided", "not asked"))
+    return World(
+        values_decide([6.0, 6.0], 6.0), texts, labels, "no", ("yes", "no", "undecided", "not tested")
+    )
 
 
 def one_class(counts):

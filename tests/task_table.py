@@ -23,36 +23,38 @@ from transformers import PreTrainedModel
 import caption_models
 import glasshead
 from classifier_families import FAMILIES, WORDS, labelled_data
-from family_table import METHODS, YES, Row, outcome, page, without_names
+from family_table import METHODS, TEXT_AUDITS, YES, Row, outcome, page, without_names
 from glasshead.audits import AUDITS
 from glasshead.errors import InputError
-from glasshead.serve.opened_model import open_served_model
+from glasshead.serve.opened_model import EXPLAINED, open_served_model
 from image_families import pictures, rows
+from segmenters import photo, segmented, segmenter, segmenting_processor
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "tasks.md"
 TESTS = Path(__file__).parent
 NO = "no test of this kind"
 HEAD = """# Tasks
 
-What can be asked of a model of each task, and how. A number is the reason of a refusal, which stands below.
+What Glasshead can do with a model of each task. A number refers to the reason below why something does not
+work.
 
 - *page*: `glasshead serve`; *notebook*: what an explanation shows there.
-- *planted truth*: a test trains a model of which is known which word decides, and asks that erasure find it
-  and random scores not.
-- *oracle*: a test compares numbers with those that are computed without Glasshead.
+- *planted truth*: a test trains a model in which it is known which word decides; erasure must find it, and
+  random scores must not.
+- *oracle*: a test compares numbers with those computed without Glasshead.
 
-Audits that are asked by name only are not here.
+Audits that run only by name are not listed.
 
 """
 TAIL = """
-Every row was computed with a tiny random model of one family (`make families`), and a test computes it anew.
-What other families can is on [the page of families](families.md); how a task is asked, in
+Every row was computed with a tiny random model of one family (`make families`), and a test repeats it.
+Other families are on [the page of families](families.md); how to use each task is in
 [Explain and audit your own model](../how-to/your-own-model.md).
 """
 COMMANDS = ("ranking", "report on heads", "page")
 MARKED = "it compares with what people marked, which these data have not"
 OF_TEXTS = "it is about words, and images have none: use 'erasure-neutral-colour'"
-ABOUT_WORDS = ("images have none", "no way to take a part out of images", "looks up no words")
+ABOUT_WORDS = ("images have none", "cannot remove a part of images", "has no word embeddings")
 TEXTS = ["a warm , funny film", "the plot is dull and not very good", "bad film"]
 MANY = [" ".join(WORDS.split()[start : start + 7]) for start in range(12)]
 
@@ -118,6 +120,23 @@ class AskedOfImages(Asked):
     def reason(self, answer: str) -> str:
         """One for all methods that are about words."""
         return OF_TEXTS if any(part in answer for part in ABOUT_WORDS) else answer
+
+
+@dataclass(frozen=True)
+class AskedOfPixels(AskedOfImages):
+    """A task of images whose pixels have classes."""
+
+    def build(self) -> PreTrainedModel:
+        """A BEiT."""
+        return segmenter("beit")
+
+    def reader(self) -> Any:
+        """Its image processor."""
+        return segmenting_processor()
+
+    def inputs(self) -> list[Any]:
+        """Images."""
+        return [photo(seed) for seed in range(3)]
 
 
 NAMES = {0: "bad", 1: "good", 2: "long"}
@@ -202,6 +221,12 @@ TASKS = {
         "tasks/test_image_captions.py::test_gradients_and_erasures_are_those_of_the_whole_model",
         asks={"choices": caption_models.NAMES},
     ),
+    "regions of images": AskedOfPixels(
+        hf.BeitForSemanticSegmentation,
+        segmented(12),
+        "tasks/test_regions.py::test_the_patch_that_decides_is_found",
+        "tasks/test_regions.py::test_erasure_is_the_change_of_the_same_region",
+    ),
     "hidden words": Asked(
         hf.BertForMaskedLM,
         MANY,
@@ -255,7 +280,7 @@ def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
         )
 
     row = {name: asked.reason(outcome(partial(explained, name))) for name in methods}
-    usual = [name for name, entry in AUDITS.items() if entry.by_default]
+    usual = [name for name in TEXT_AUDITS if AUDITS[name].by_default]
     tests = {"planted truth": tested(asked.planted), "oracle": tested(asked.oracle)}
     notebook = {"notebook": outcome(lambda: explained("gradient")._repr_html_())}
     card = glasshead.audit(model, data, draws=2, method=asked.method, **about)
@@ -289,7 +314,7 @@ def served(model: PreTrainedModel, tokenizer: Any) -> None:
             opened = open_served_model(folder)
         except InputError as error:
             raise InputError(str(error).replace(folder, "the model")) from error
-        assert opened.kind in ("classifier", "guesser", "language model", "answerer")
+        assert opened.kind in EXPLAINED
         assert "gradient" not in opened.refused
 
 

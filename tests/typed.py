@@ -37,6 +37,26 @@ def shell(*arguments, env=None, program="from glasshead.cli import main; main()"
     )
 
 
+def held(place: str, pattern: str = "*") -> str:
+    """A program for `shell` whose calls of ``place`` (module:name) wait while a file of the pattern is in its
+    working directory and none is named ``go``: however slow this process is, that one does not run on."""
+    module, _, name = place.partition(":")
+    owner, _, attribute = name.rpartition(".")
+    return f"""
+import time
+from pathlib import Path
+import {module} as owner
+owner = owner{"." + owner if owner else ""}
+before = owner.{attribute}
+def wait(*arguments, **options):
+    while any(Path().glob({pattern!r})) and not Path("go").exists():
+        time.sleep(0.01)
+    return before(*arguments, **options)
+owner.{attribute} = wait
+from glasshead.cli import main; main()
+"""
+
+
 def tree(folder: Path) -> dict[str, str]:
     """Everything below a folder, with the content of the files."""
     return {

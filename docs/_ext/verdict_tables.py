@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from string import Formatter
 
 from glasshead.audits import AUDITS, CASES
-from glasshead.audits.agreement_strength import GOOD_AGREEMENT
-from glasshead.audits.border import Border
 from glasshead.audits.head_report import LITTLE
-from glasshead.audits.question import Question
-from glasshead.audits.reference import REFERENCE_INPUTS
+from glasshead.audits.judging.agreement_strength import GOOD_AGREEMENT
+from glasshead.audits.judging.border import Border
+from glasshead.audits.judging.question import Question
+from glasshead.audits.measuring.reference import REFERENCE_INPUTS
 from glasshead.results import (
     FIFTH,
     FIFTIETH,

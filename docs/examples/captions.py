@@ -64,3 +64,5 @@ zero_shot = pipeline(
 image = Image.open("pictures/a green square/1.png")
 print(zero_shot(image, candidate_labels=CAPTIONS)[0])
 print(glasshead.explain(zero_shot, image, choices=CAPTIONS, method="erasure-neutral-colour"))
+asked = {"image": image, "text": TEMPLATE.format("a green square")}
+print(glasshead.explain(zero_shot, asked, method="attention"))

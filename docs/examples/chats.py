@@ -79,3 +79,8 @@ for against in ("hallo", "adieu"):
 
 with open("chat.json", "w", encoding="utf-8") as file:
     json.dump(chat, file)
+with open("chats.jsonl", "w", encoding="utf-8") as file:
+    for language in said:
+        for greeting, answer in zip(("hello", "goodbye"), said[language], strict=True):
+            messages = [*conversation(language, greeting), {"role": "assistant", "content": answer}]
+            file.write(json.dumps({"messages": messages}) + "\n")

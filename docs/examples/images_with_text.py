@@ -1,6 +1,7 @@
-"""A tiny LLaVA that names the colour at a corner of an image: the folder my-vlm, and photo.png."""
+"""A tiny LLaVA that names the colour at a corner of an image: the folder my-vlm, photo.png, questions.csv."""
 
 import random
+from pathlib import Path
 
 import torch
 from PIL import Image
@@ -67,6 +68,12 @@ for _ in range(400):
 model.save_pretrained("my-vlm")
 processor.save_pretrained("my-vlm")
 draw(["red", "blue", "yellow", "green"], side=160).save("photo.png")
+rows = ["image,question,answer"]
+for number in range(24):
+    names, corner = random.choices(list(colours), k=4), random.randrange(4)
+    draw(names).save(f"corners-{number}.png")
+    rows.append(f"corners-{number}.png,what colour is at the {corners[corner]} ?,{names[corner]}")
+Path("questions.csv").write_text("\n".join(rows))
 
 import glasshead  # noqa: E402
 

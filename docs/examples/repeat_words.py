@@ -50,12 +50,18 @@ print(f"says the next word of what it repeats: {right.float().mean():.2f}")
 model.save_pretrained(FOLDER)
 tokenizer.save_pretrained(FOLDER)
 
-# Pairs: the corrupted text has another word before the one that is to be said, so nothing tells what follows.
-with open("pairs.csv", "w", newline="") as file:
-    table = csv.writer(file)
-    table.writerow(["clean", "corrupted", "answer", "against"])
+# Pairs: the corrupted text has another word before the one that is to be said, so nothing tells what follows;
+# or another word in its place.
+texts = []
+with open("pairs.csv", "w", newline="") as file, open("answers.csv", "w", newline="") as other_file:
+    cues, answers = csv.writer(file), csv.writer(other_file)
+    for table in (cues, answers):
+        table.writerow(["clean", "corrupted", "answer", "against"])
     for ids in draw(20, LENGTH):
         words = tokenizer.convert_ids_to_tokens(ids[:LENGTH])
-        other = list(words)
-        other[4] = next(word for word in WORDS if word not in words)
-        table.writerow([" ".join([*words, *words[:5]]), " ".join([*other, *words[:5]]), words[5], words[7]])
+        new = next(word for word in WORDS if word not in words)
+        again = words[:5]
+        texts.append(" ".join([*words, *again]))
+        cues.writerow([texts[-1], " ".join([*words[:4], new, *words[5:], *again]), words[5], words[7]])
+        answers.writerow([texts[-1], " ".join([*words[:5], new, *words[6:], *again]), words[5], new])
+Path("texts.txt").write_text("\n".join(texts), encoding="utf-8")

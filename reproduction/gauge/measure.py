@@ -14,7 +14,7 @@ import torch
 from datasets import ClassLabel, DatasetDict
 
 from glasshead.audits import build_view
-from glasshead.audits.view import ModelView
+from glasshead.audits.measuring.view import ModelView
 from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
 from glasshead.opening import load_run, open_subject

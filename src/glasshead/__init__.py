@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from glasshead.lazy import lazy_exports
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:  # imported when first asked for: torch and transformers take seconds
     from glasshead.attention import Mask, Mechanism, attend, mechanism
     from glasshead.audits import audit, compare, heads, judge, rank
@@ -16,13 +14,15 @@ if TYPE_CHECKING:  # imported when first asked for: torch and transformers take 
     from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.inside import lens, logit_attribution, patch
     from glasshead.opening import open
-    from glasshead.sources import cite
+    from glasshead.sources import audit_sources, cite
     from glasshead.trace import intervene, record
+
+    __version__: str
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
 RETURNS_DRAWABLE = {
-    "audit", "cite", "compare", "explain", "generate", "heads", "judge", "lens", "logit_attribution", "patch",
-    "rank", "record",
+    "audit", "audit_sources", "cite", "compare", "explain", "generate", "heads", "judge", "lens",
+    "logit_attribution", "patch", "rank", "record",
 }  # fmt: skip
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Mechanism",
     "attend",
     "audit",
+    "audit_sources",
     "cite",
     "compare",
     "doctor",
@@ -55,6 +56,10 @@ _load, __dir__, _ = lazy_exports(globals())
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("glasshead")
     value = _load(name)
     if name in RETURNS_DRAWABLE:
         import_module("glasshead.report")

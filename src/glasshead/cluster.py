@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glasshead.errors import InputError, ParameterError, one_line
+from glasshead.errors import InputError, MissingExtra, ParameterError, one_line
 from glasshead.files import write_text
 from glasshead.spelling import spell
 from glasshead.training import versions
@@ -39,7 +39,7 @@ class Cluster:
     def __post_init__(self) -> None:
         if not 0 <= self.gpus_per_task <= 64 or (self.gpus_per_task > 1 and self.gpus_per_task % 1):
             raise ParameterError(
-                "gpus_per_task", f"must be a part of 1 or a whole number, not {self.gpus_per_task:g}"
+                "gpus_per_task", f"must be a fraction below 1 or a whole number, not {self.gpus_per_task:g}"
             )
 
     @classmethod
@@ -53,7 +53,7 @@ class Cluster:
             return cls(ray, gpus_per_task)
         if gpus_per_task:
             raise InputError(
-                f"{spell('gpus_per_task')} is for a cluster: name it with {spell('ray')}, or leave it out"
+                f"{spell('gpus_per_task')} is for a cluster: use it with {spell('ray')}, or leave it out"
             )
         return None
 
@@ -76,9 +76,7 @@ def connect(cluster: Cluster) -> Iterator[Any]:
     try:
         import ray
     except ImportError:
-        raise InputError(
-            "Ray is not installed: install Glasshead with its extra 'ray' on all computers"
-        ) from None
+        raise MissingExtra("work on a cluster", "ray", " on all computers") from None
     if ray.is_initialized():  # by the caller, whose session goes on afterwards
         joined = ray.get_runtime_context().gcs_address
         if cluster.address not in ("auto", joined):
@@ -103,7 +101,7 @@ def connect(cluster: Cluster) -> Iterator[Any]:
 
 
 def knock(address: str) -> None:
-    """Raise OSError or ValueError at once where nobody listens at HOST:PORT; Ray would wait for minutes."""
+    """Raise OSError or ValueError at once where no one listens at HOST:PORT; Ray would wait for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and "://" not in address:
         socket.create_connection((host, int(port)), timeout=PATIENCE).close()
@@ -141,10 +139,10 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
             facts: NodeReport = ray.get(answer)
             if token is not None and str(token) in facts.missing:
                 raise InputError(
-                    f"{facts.name} does not see {token.parent}: take a folder that all computers share"
+                    f"{facts.name} does not see {token.parent}: use a folder that all computers share"
                 )
             if facts.missing:
-                raise InputError(f"{facts.name} does not see {facts.missing[0]}, where the data are")
+                raise InputError(f"{facts.name} does not see {facts.missing[0]}, which holds the data")
             for name in COMPARED:
                 if facts.versions.get(name) != own.get(name):
                     raise InputError(

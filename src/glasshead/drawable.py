@@ -48,7 +48,7 @@ class Drawable:
         return None if renderer is None else renderer.notebook(value)
 
     def plain_value(self) -> Drawable:
-        """The value that is drawn and written in the place of this one: itself, unless it holds tensors."""
+        """The value that is drawn and written instead of this one: itself, unless it holds tensors."""
         return self
 
     def to_json(self) -> str:
@@ -60,7 +60,7 @@ class Drawable:
         or parquet too, as its name ends.
 
         Raises:
-            InputError: on another ending, and if there is such a file already.
+            InputError: on another ending, and if the file exists.
         """
         with parameter_named("path"):
             self._write(Path(path), overwrite)

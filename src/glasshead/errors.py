@@ -18,7 +18,7 @@ def shorten(message: str) -> str:
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message is one line that says what and how to mend it.
+    """An input cannot be used; the message is one line that says what is wrong and how to fix it.
 
     It names parameters as the caller passes them, in Python or on the command line
     (`glasshead.spelling.spell`). The command line prints it without a traceback and exits with code 2.
@@ -39,6 +39,13 @@ class ParameterError(InputError):
 
     def __str__(self) -> str:
         return shorten(f"{self.spelled} {self.problem}")
+
+
+class MissingExtra(InputError):
+    """What an extra of Glasshead brings is not installed: ``MissingExtra("serving", "serve")``."""
+
+    def __init__(self, purpose: str, extra: str, where: str = "") -> None:
+        super().__init__(f"{purpose} needs an extra: pip install 'glasshead[{extra}]'{where}")
 
 
 class Terminated(KeyboardInterrupt):

@@ -51,7 +51,7 @@ def in_quotes(name: str) -> str:
 
 
 def sendable(value: Any) -> Any:
-    r"""A string with \udcff for what is no text in UTF-8, such as a byte of a file's name; so with all
+    r"""A string with \udcff for what is not text in UTF-8, such as a byte of a file's name; so with all
     strings in lists and mappings."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,7 +1,7 @@
 """What inputs and their units are called: texts of tokens and words, or images of patches."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
@@ -47,6 +47,13 @@ class Nouns:
         return template.format(**names, **capitals, **values)
 
 
+def common_nouns(nouns: Iterable[Nouns]) -> Nouns:
+    """What inputs are called together: images and texts, each by itself, are images and captions."""
+    kinds = set(nouns)
+    kinds = {IMAGE_TEXT_NOUNS} if kinds == {IMAGE_TEXT_NOUNS, SEVERAL_IMAGES_NOUNS} else kinds
+    return kinds.pop() if len(kinds) == 1 else CAPTION_NOUNS if kinds else TEXTS
+
+
 def with_article(noun: str) -> str:
     """A noun behind its indefinite article."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
@@ -62,6 +69,8 @@ IMAGE_TEXT_NOUNS = Nouns(
     "word or image token",
     "words and image tokens",
 )
+SEVERAL_IMAGES_NOUNS = replace(IMAGE_TEXT_NOUNS, text="text with its images")
+CAPTION_NOUNS = Nouns("image or caption", "images and captions", "part", "parts", "part", "parts")
 INPUTS = "inputs"
 """The fact of a result that says what its inputs are."""
 

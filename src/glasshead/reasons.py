@@ -10,7 +10,7 @@ NUMBER, WHOLE = "must be a number", "must be a whole number"
 REASON_OF = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
-    "dict_type": "must be an object of names and values",
+    "dict_type": "must be an object with names and values",
     "extra_forbidden": "is not known",
     "finite_number": "must be a finite number",
     "float_parsing": NUMBER,
@@ -26,7 +26,7 @@ REASON_OF = {
     "list_type": "must be a list",
     "literal_error": "must be {expected}",
     "missing": "is missing",
-    "model_type": "must be an object of names and values",
+    "model_type": "must be an object with names and values",
     "string_too_long": "must have at most {max_length} characters",
     "string_type": "must be text",
     "too_long": "must have at most {max_length} items",

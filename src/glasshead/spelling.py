@@ -14,7 +14,7 @@ GIVEN: Any = object()
 
 
 def in_python(name: str, value: Any = GIVEN) -> str:
-    """``limit``, or ``limit=3``, between backquotes; also what is no parameter, such as a function."""
+    """``limit``, or ``limit=3``, between backquotes; also what is not a parameter, such as a function."""
     return f"`{name}`" if value is GIVEN else f"`{name}={value!r}`"
 
 

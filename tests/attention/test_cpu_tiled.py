@@ -98,11 +98,11 @@ def test_a_second_derivative_is_that_of_the_formula(ends):
 HOLES = real(ENDS)
 HOLES[0, 5] = False
 REFUSED = {
-    "holes": ({"mask": HOLES}, "no holes"),
+    "holes": ({"mask": HOLES}, "no gaps"),
     "causal": ({"is_causal": True}, "no causal mask"),
-    "pairs": ({"mask": torch.ones(1, HEADS, 40, 40, dtype=torch.bool)}, "no pairs"),
+    "pairs": ({"mask": torch.ones(1, HEADS, 40, 40, dtype=torch.bool)}, "no masks of pairs"),
     "dropout": ({"dropout": 0.5}, "set dropout=0"),
-    "tanhmax": ({"spec": "tanhmax+distance-aware"}, "no softmax"),
+    "tanhmax": ({"spec": "tanhmax+distance-aware"}, "not a softmax"),
     "another position": ({"spec": "shaw"}, "after the activation"),
     "late": (
         {"spec": {"position": {"name": "distance-aware", "adjust": "late-add"}}},
@@ -112,7 +112,7 @@ REFUSED = {
         {"spec": {"position": {"name": "distance-aware", "adjust": "signed-multiply"}}},
         "of a distance",
     ),
-    "scattered": ({"mask": Mask(40, 40, query_positions=range(39, -1, -1))}, "queries are consecutive"),
+    "scattered": ({"mask": Mask(40, 40, query_positions=range(39, -1, -1))}, "queries must be consecutive"),
 }
 
 

@@ -193,8 +193,8 @@ LATE = {"position": {"name": "distance-aware", "adjust": "late-add"}}
 @pytest.mark.parametrize(
     ("refused", "why"),
     [
-        (small("tanhmax"), "no softmax of anything"),
-        (small("relu"), "no softmax of anything"),
+        (small("tanhmax"), "not a softmax"),
+        (small("relu"), "not a softmax"),
         (small(LATE), "after the activation"),
         (small("shaw"), "after the activation"),
         (small(dropout=0.1), "no dropout"),

@@ -111,19 +111,19 @@ def test_a_mask_for_another_call(mask, message):
         ({"attn_mask": booleans(1, 1, 4, 3)}, "attn_mask is"),
         ({"attn_mask": torch.ones(1, 1, 3, 4)}, "boolean"),
         ({"query_positions": range(2)}, "query_positions has 2 positions for 3 queries"),
-        ({"query_positions": range(2, 5)}, r"stand at range\(2, 5\), which is not among 4 keys"),
-        ({"query_positions": range(-1, 2)}, "which is not among 4 keys"),
+        ({"query_positions": range(2, 5)}, r"are at range\(2, 5\), outside the 4 keys"),
+        ({"query_positions": range(-1, 2)}, "outside the 4 keys"),
         (
             {"query_positions": [0, 1, 2]},
-            r"query_positions is a range or a tensor \[3\] of whole numbers, .*, not list: give range",
+            r"query_positions is a range or an integer tensor \[3\] .*, not list: give range",
         ),
         ({"query_positions": torch.zeros(3)}, r"not torch.float32 \[3\]"),
         ({"query_positions": torch.ones(3, dtype=torch.bool)}, r"not torch.bool \[3\]"),
         ({"query_positions": torch.zeros(3, 2, dtype=torch.long)}, r"not torch.int64 \[3, 2\]"),
         ({"query_positions": torch.arange(2)}, "query_positions has 2 positions for 3 queries"),
-        ({"query_positions": torch.tensor([0, 1, 4])}, "stand at 0 to 4, which is not among 4 keys"),
-        ({"query_positions": torch.tensor([0, -1, 2])}, "stand at -1 to 2, which is not among 4 keys"),
-        ({"causal": True}, "a causal mask needs to know where the queries stand"),
+        ({"query_positions": torch.tensor([0, 1, 4])}, "are at 0 to 4, outside the 4 keys"),
+        ({"query_positions": torch.tensor([0, -1, 2])}, "are at -1 to 2, outside the 4 keys"),
+        ({"causal": True}, "a causal mask needs the positions of the queries"),
     ],
 )
 @pytest.mark.wrong_types
@@ -145,7 +145,7 @@ def test_causality_and_places_need_one_sequence():
         InputError, match=r"as many queries as keys, not 2 and 4: with a cache, pass glasshead.Mask"
     ):
         Mask.of(*qk(queries=2), is_causal=True)
-    with pytest.raises(InputError, match="needs to know where the queries stand"):
+    with pytest.raises(InputError, match="needs the positions of the queries"):
         Mask.of(*qk(queries=2), Mask(2, 4), is_causal=True)
     with pytest.raises(InputError, match="it is for self-attention"):
         Mask.of(*qk(queries=2)).token_positions(CPU)

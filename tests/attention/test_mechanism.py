@@ -166,7 +166,7 @@ LEARNED = [name for name, position in POSITIONS.items() if position.learned]
 @pytest.mark.parametrize("name", LEARNED)
 def test_what_learns_needs_sizes(name):
     for sizes in ({}, {"num_heads": 4}, {"head_dim": 6}):
-        with pytest.raises(InputError, match="has parameters per head: say how many"):
+        with pytest.raises(InputError, match="has parameters per head: name their number"):
             mechanism(name, **sizes)
     assert mechanism(name, **HEADS).position.heads == HeadSizes(4, 6, 6)
     assert mechanism(name, **HEADS, value_dim=8).position.heads == HeadSizes(4, 6, 8)

@@ -64,8 +64,8 @@ def call(using="tanhmax", dtype=torch.float32, sizes=(1, 2, 4, 8), mask=None, dr
     ("refused", "why"),
     [
         (call("softmax"), "paired exponentials"),
-        (call("tanhmax+distance-aware"), "no dot products"),
-        (call(mask=torch.ones(4, 4, dtype=torch.bool)), "no pairs"),
+        (call("tanhmax+distance-aware"), "not dot products"),
+        (call(mask=torch.ones(4, 4, dtype=torch.bool)), "no masks of pairs"),
         (call(dropout=0.1), "no dropout"),
         (call(dtype=torch.float64), "single precision"),
         (call(sizes=(1, 1, 4, 300)), "at most 256"),

@@ -28,7 +28,7 @@ from glasshead.audits.adversary.free import (
 )
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, two_token_parameters
-from glasshead.audits.slices import Group
+from glasshead.audits.judging.slices import Group
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.opening import open_subject
@@ -85,6 +85,7 @@ def test_where_the_weights_are_decoration_there_is_another_map_for_every_text(co
 
 
 @pytest.mark.usefixtures("short_search")
+@pytest.mark.slow
 def test_flat_predictions_and_single_tokens_are_undecided_with_the_reason():
     model = decoration()
     with torch.no_grad():
@@ -194,7 +195,7 @@ def test_families_stay_in_their_domain_and_come_near_its_corners(domain):
 @pytest.mark.parametrize("activation", ["relu", "dot-product"])
 def test_weights_without_bounds_are_refused(activation):
     texts, labels = planted_texts(20)
-    with pytest.raises(InputError, match="nothing bounds them"):
+    with pytest.raises(InputError, match="they have no bounds"):
         card_of(random_model(activation=activation), texts, labels)
 
 
@@ -205,6 +206,7 @@ def test_settings_without_a_meaning_are_refused(options):
 
 
 @pytest.mark.usefixtures("short_search")
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers():
     texts, labels = planted_texts(20)
     cards = [card_of(random_model(classes=2), texts, labels) for _ in range(2)]
@@ -212,6 +214,7 @@ def test_the_same_seed_gives_the_same_numbers():
     assert one == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("head", "found", "flat"), [(DECIDES, 0.0, 0.0), (IDLE, None, 1.0)])
 @pytest.mark.usefixtures("short_search")
 def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(head, found, flat):
@@ -235,6 +238,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
         assert finding.null["random"] > 0.9
 
 
+@pytest.mark.slow
 def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     """A learned query is linear in its weights; as a model that is run again it must give the same."""
     run = train(data("encoder"), recipe("encoder"), tmp_path / "run")
@@ -276,6 +280,7 @@ def test_no_text_changes_what_is_found_of_another(ask):
     check_rows(ask, replace(setting, search=Search(starts=2, passes=60, waves=1)), 4, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [free_distances, producible_distances])
 def test_no_text_changes_what_is_found_of_another_by_passes(ask):
     family = FAMILIES["Bert"]
@@ -284,6 +289,7 @@ def test_no_text_changes_what_is_found_of_another_by_passes(ask):
     check_rows(ask, replace(setting, search=Search(starts=2, passes=10, waves=1)), 4, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_search")
 def test_a_model_that_shows_no_values_is_asked_what_it_can_be_asked():
     family = FAMILIES["DebertaV2"]
@@ -328,4 +334,4 @@ def test_what_a_search_did_not_find_is_never_said_not_to_exist(exact):
     else:
         assert "there may be more" in found.verdict
         assert (found.bound, found.interval) == ("lower", None)
-        assert summary == "search, converged for 57 of 60 texts, from 8 to 8 starts each"
+        assert summary == "search; it converged for 57 of 60 texts, from 8 to 8 starts each"

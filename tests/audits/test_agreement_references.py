@@ -26,6 +26,7 @@ def card(run):
     return glasshead.audit(run, DATA, audits=["agreement"], references=REFERENCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["erasure-delete", "captum:lime"])
 def test_tau_is_that_of_the_explainers_themselves(run, card, name):
     ours, theirs = (

@@ -37,9 +37,7 @@ def test_classes_are_matched_by_name_and_the_labels_move_with_them(tmp_path):
     turned = glasshead.audit(model, data, **options)
     straight = glasshead.audit(same, data, **options)
     assert turned.facts["accuracy"] == pytest.approx(1 - straight.facts["accuracy"])
-    assert any(
-        "matched to the model's by name, whatever their case" in note for note in turned.facts["notes"]
-    )
+    assert any("matched to the model's by name, ignoring case" in note for note in turned.facts["notes"])
     unnamed = FAMILIES["Bert"].build(labels=2)
     with pytest.raises(InputError, match="as in LABEL_0=bad, LABEL_1=good"):
         glasshead.audit(unnamed, data, **options)
@@ -71,7 +69,7 @@ def test_a_data_frame_and_a_list_of_rows_are_data():
     two = glasshead.audit(model, frame.to_dict("records")[:2], **options)
     assert two.facts["examples"] == 2
     for data in (None, 3, [], [texts]):
-        with pytest.raises(InputError, match="is no data that can be read"):
+        with pytest.raises(InputError, match="cannot be read as data"):
             glasshead.audit(model, data, **options)
 
 

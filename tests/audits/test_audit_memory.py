@@ -7,7 +7,7 @@ import glasshead
 from auto_table import Tried
 from classifier_data import named_bert, table
 from classifier_families import FAMILIES
-from glasshead.audits import memory
+from glasshead.audits.measuring import memory
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import isolated_copy
@@ -42,7 +42,7 @@ def test_what_is_needed_grows_with_what_is_asked():
     assert needed(["a warm film"]) < needed(["a warm film"] * 9) < needed(["a warm film " * 9] * 9)
 
 
-def test_float32_is_said_and_half_precision_refused(tmp_path):
+def test_float32_is_said_and_half_precision_refused_where_no_noise_is_measured(tmp_path):
     model, tokenizer = named_bert()
     data = table(tmp_path / "data.csv", 30)
     options = {"tokenizer": tokenizer, "audits": ["performance", "agreement"], "limit": 12}
@@ -52,10 +52,10 @@ def test_float32_is_said_and_half_precision_refused(tmp_path):
     assert "computed in float32" in coarse.facts["notes"][0]
     assert coarse.facts["accuracy"] == fine.facts["accuracy"]
     for half in ("float16", torch.bfloat16):
-        with pytest.raises(InputError, match=r"`dtype` .*float.* take float64 or float32"):
-            glasshead.audit(model, data, dtype=half, **options)
-        with pytest.raises(InputError, match=r"`dtype` .*float.* take float64 or float32"):
-            glasshead.explain(model, "a film", tokenizer=tokenizer, dtype=half)
+        with pytest.raises(InputError, match=r"`dtype` .*float.* use float32 or float64"):
+            glasshead.rank(model, data, dtype=half, tokenizer=tokenizer)
+        with pytest.raises(InputError, match=r"`dtype` .*float.* use float32 or float64"):
+            glasshead.open(model, tokenizer, dtype=half)
     with pytest.raises(InputError, match="`dtype` knows no 'float46'"):
         glasshead.audit(model, data, dtype="float46", **options)
 
@@ -89,6 +89,6 @@ def test_the_layers_of_a_decoder_count():
 
 def test_a_model_that_fails_in_float64_is_audited_in_float32():
     tried = Tried("spans", "splinter")  # it masks with the least number of another precision
-    with pytest.raises(InputError, match=r"does not compute in float64 .* take `dtype='float32'`"):
+    with pytest.raises(InputError, match=r"does not compute in float64 .* use `dtype='float32'`"):
         tried.audit()
     tried.audit(dtype="float32", audits=["performance"])

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 import glasshead
 from classifier_families import WORDS
 from glasshead.attention import AttentionInputs, mechanism
-from glasshead.audits.forward_perturbation import own_sum_edit, spare_first
+from glasshead.audits.measuring.forward_perturbation import own_sum_edit, spare_others
 from glasshead.results import WITHOUT_FIRST
 from glasshead.trace import permute
 from planted_sink import with_sink
@@ -31,6 +31,7 @@ def empty_sink():
     return model, tokenizer, glasshead.audit(model, rows, tokenizer=tokenizer, audits=asked)
 
 
+@pytest.mark.slow
 def test_order_of_all_tokens_but_the_first(empty_sink):
     model, tokenizer, card = empty_sink
     texts = card.examples["text"]
@@ -91,7 +92,7 @@ def test_an_edit_spares_the_first_weight(edit):
     q, k, v = torch.randn(3, 1, 2, 6, 4, generator=torch.Generator().manual_seed(0))
     call = AttentionInputs.of(mechanism("softmax"), q, k, v, is_causal=True)
     own = (q @ k.mT).masked_fill(~call.mask.allowed(q.device), -torch.inf).softmax(dim=-1)
-    new = spare_first(edit)(0, own, call)
+    new = spare_others(edit, torch.arange(6)[None] > 0)(0, own, call)
     torch.testing.assert_close(new[..., 0], own[..., 0])
     torch.testing.assert_close(new.sum(dim=-1), own.sum(dim=-1))
     assert not torch.allclose(new, own)

@@ -37,6 +37,7 @@ def cards(run):
     return {name: glasshead.audit(run, DATA, method=name, **options.get(name, {})) for name in methods}
 
 
+@pytest.mark.slow
 def test_tau_is_that_of_the_explainers_themselves(run, cards):
     """τ of one text after the other, of what the two explainers give by themselves."""
     ours, theirs = (

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from datasets import concatenate_datasets
 
-from glasshead.audits import measure, run_audit, until_decided
+from glasshead.audits import run_audit
 from glasshead.audits.audit_subject import audit_subject
-from glasshead.audits.estimate import EVERY, Estimate
+from glasshead.audits.judging import until_decided
+from glasshead.audits.judging.until_decided import look_level
+from glasshead.audits.measuring import measure
+from glasshead.audits.measuring.estimate import EVERY, Estimate
 from glasshead.audits.open_request import open_request
-from glasshead.audits.until_decided import look_level
 from glasshead.durations import duration, rough_duration
 from glasshead.errors import InputError
 from glasshead.requests import AuditRequest
@@ -69,6 +71,7 @@ def without_note(card):
     return card.__class__(**{**vars(card), "facts": facts})
 
 
+@pytest.mark.slow
 def test_what_fits_a_budget_is_the_card_of_so_many_inputs(tmp_path):
     card, _ = ask(1.0, budget="18s", audits=FEW, store=tmp_path)
     measured = card.facts["examples"]
@@ -80,11 +83,12 @@ def test_what_fits_a_budget_is_the_card_of_so_many_inputs(tmp_path):
     # More time measures more, no limit the rest; nothing is measured twice.
     more, _ = ask(1.0, budget=9, audits=FEW, store=tmp_path)
     assert measured < more.facts["examples"] < INPUTS
-    whole, watched = ask(1.0, audits=FEW, store=tmp_path)
+    whole, watched = ask(1.0, audits=FEW, store=str(tmp_path))
     assert whole.facts["examples"] == INPUTS
     assert f": 0 of {INPUTS - more.facts['examples']} texts" in watched.said[2][0]
 
 
+@pytest.mark.slow
 def test_a_question_that_a_budget_leaves_open_has_one_last_look(tmp_path, monkeypatch):
     """What ends first ends the audit: the time, or that all is decided."""
     monkeypatch.setattr(until_decided, "FIRST_LOOK", 4)
@@ -117,6 +121,7 @@ def test_an_audit_of_few_inputs_counts_as_measured_where_it_asks_no_more(monkeyp
     assert 3 < card.facts["examples"] < INPUTS
 
 
+@pytest.mark.slow
 def test_the_price_is_said_after_the_first_inputs():
     _, watched = ask(10.0)
     (price,) = watched.remarks

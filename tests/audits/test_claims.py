@@ -15,8 +15,8 @@ UNIFORM = "perturbation", "uniform", "share"
 SHUFFLED = "perturbation", "permutation", "share"
 EXACT, SEARCHED = {"adversarial": {"free": "exact"}}, {"adversarial": {"free": "4 starts of 80 steps"}}
 OTHERS = "Only similar weights give the same prediction"
-DRAW = "Of the weights that the head can produce, only similar ones give the same prediction"
-MOVES = "Some other weights would change the prediction"
+DRAW = "Among the weights that the head can produce, only similar ones give the same prediction"
+MOVES = "Other weights can change the prediction"
 ALONE = "These are the only weights that give the output of the head"
 MATTERS = "Uniform weights would change the predictions"
 
@@ -261,6 +261,26 @@ def test_an_entropy_on_the_border_stays_open(interval, expected):
     (claim,) = [one for one in first(*FOR, attention_use=use).claims if "more weight" in one.says]
     assert claim.holds == expected
     assert ("or not" in claim.because) == (expected == "undecided")
+
+
+@pytest.mark.parametrize(
+    ("over_other", "over_parts", "expected", "words"),
+    [
+        ((0.5, 0.9), (0.4, 0.8), "yes", "is better than the map of another question"),
+        ((0.5, 0.9), (-0.8, -0.4), "no", "is not better than random parts of the image"),
+        ((0.5, 0.9), (-0.1, 0.8), "undecided", "whether it is better than random parts of the image"),
+        ((-0.1, 0.9), (0.4, 0.8), "undecided", "whether it is better than the map of another question"),
+        ((-0.9, -0.5), (0.4, 0.8), "no", "is not better than the map of another question"),
+    ],
+)
+def test_a_map_of_an_image_has_to_be_better_than_random_parts_too(over_other, over_parts, expected, words):
+    other = replace(finding(("image-map", "fall", "other-question"), over_other), null={}, over_null={})
+    parts = finding(("image-map", "fall", ""), (0.1, 0.2), over_parts, "how it is beside random parts")
+    found = card(other, parts, task="answer")
+    (claim,) = found.conclusion.claims
+    assert (claim.holds, claim.note) == (expected, "how it is beside random parts")
+    outcome = AUDITS["image-map"].outcome(found)
+    assert words in " ".join([outcome.words, *outcome.undecided])
 
 
 CLAIMS = [(name, one) for name in AUDITS for one in AUDITS[name].questions if one.claim]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glasshead.audits import audit
-from glasshead.audits.compare_audits import (
+from glasshead.audits.comparing.compare_audits import (
     NOT_PAIRED,
     NOTHING_SHARED,
     describe_difference,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fake_runs import classes, guesses, metrics_of, write_repeats, write_run
-from glasshead.audits.folder_names import short_names
-from glasshead.audits.run_differences import (
+from glasshead.audits.comparing.folder_names import short_names
+from glasshead.audits.comparing.run_differences import (
     ONE_SEED,
     SAME_DIFFERENCES,
     UNEQUAL,
@@ -148,7 +148,7 @@ class TestRefusals:
     def test_one_seed_twice(self, pair):
         path = pair[1] / "seed-1" / "run.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"seed": 0}))
-        with pytest.raises(InputError, match="two runs with one seed"):
+        with pytest.raises(InputError, match="two runs with the same seed"):
             compare_runs(pair)
 
     def test_predictions_of_another_model(self, pair):

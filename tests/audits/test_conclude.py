@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from glasshead.audits import AUDITS, conclude
-from glasshead.audits.conclude import audits_of, findings_sentence
+from glasshead.audits.judging.conclude import audits_of, findings_sentence
 from glasshead.report.key_findings import comparison_headline
 from glasshead.results import (
     RAW_SIGN,
@@ -95,7 +95,7 @@ def test_what_stayed_undecided_is_named():
     )
     unsure = words_on(card(*FOR, against_guessing="undecided", signed=True, gauge={"kind": UNDECIDED}))
     assert unsure.endswith(
-        "; undecided: whether the model is better than guessing and where the sign of the weights lives."
+        "; undecided: whether the model is better than guessing and what the sign of the weights means."
     )
     left = words_on(card(finding(MAPS, (0.9, 1.0), undefined={"no solver had an answer": 7})))
     assert left == "In most maps of those decided (7 were not) no other weights give the same output."

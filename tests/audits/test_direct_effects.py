@@ -51,6 +51,7 @@ def test_equal_to_direct_attribution_of_one_text_over_all_tokens():
     assert all(weight.grad is None for weight in model.parameters())
 
 
+@pytest.mark.slow
 def test_the_induction_head_writes_the_answer(report):
     by_head = {(head.layer, head.head): head.finding("direct-effect") for head in report.heads}
     sizes = {place: finding.estimate for place, finding in by_head.items()}

@@ -7,7 +7,7 @@ import glasshead
 import readable
 import small
 from glasshead.audits import audit, build_view
-from glasshead.audits.null_weights import are_alike
+from glasshead.audits.measuring.null_weights import are_alike
 from glasshead.data import encode
 from glasshead.opening import open_subject
 

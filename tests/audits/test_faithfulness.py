@@ -10,14 +10,14 @@ import torch
 from classifier_data import named_bert
 from classifier_families import FAMILIES
 from glasshead.audits import audit, build_view
-from glasshead.audits.curve_statistics import STATISTICS
 from glasshead.audits.faithfulness import (
     Faithfulness,
     difference,
     faithfulness_verdict,
 )
-from glasshead.audits.reference_orders import best_statistics, greedy_ranks
-from glasshead.audits.removal_curves import (
+from glasshead.audits.judging.curve_statistics import STATISTICS
+from glasshead.audits.measuring.reference_orders import best_statistics, greedy_ranks
+from glasshead.audits.measuring.removal_curves import (
     REMOVED_PERCENTS,
     Orders,
     area_weights,
@@ -154,6 +154,7 @@ def test_a_random_order_has_its_expectation(apart):
         assert (np.abs(found[name].mean(axis=0) - expected) <= 4.5 * error + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_few_random_sets_are_as_good_as_many_random_orders():
     """The mean of four is nearer to the expectation than that of ten independent orders."""
     effects, words = additive(200)
@@ -376,7 +377,7 @@ def test_ratings_may_be_asked_and_sentences_not():
     assert np.isfinite(lost).all()
     assert card.finding("faithfulness.comprehensiveness.all").n == len(whole)
     context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)), nouns=TEXTS)
-    assert "what is removed are tokens" in Faithfulness().unsupported_reason(context)
+    assert "this audit removes tokens" in Faithfulness().unsupported_reason(context)
 
 
 def test_rounding_is_no_difference_from_another_order():

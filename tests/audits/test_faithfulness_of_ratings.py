@@ -8,8 +8,8 @@ import torch
 from datasets import Dataset
 
 from glasshead.audits import audit, build_view
-from glasshead.audits.class_scores import choose_prediction_side, token_order
-from glasshead.audits.curve_statistics import STATISTICS
+from glasshead.audits.judging.curve_statistics import STATISTICS
+from glasshead.audits.measuring.class_scores import choose_prediction_side, token_order
 from glasshead.models import PooledClassifier
 from glasshead.opening import open_subject
 from small import planted_model, planted_texts, tokenizer

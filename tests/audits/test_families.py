@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from glasshead.audits import audit, build_view
-from glasshead.audits.forward_perturbation import perturb_by_forward
+from glasshead.audits.measuring.forward_perturbation import perturb_by_forward
 from glasshead.audits.perturbation import Perturbation
 from glasshead.data import encode
 from glasshead.errors import InputError
@@ -127,7 +127,8 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     asked = observe_by_forward(
         explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
-    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, "passes"), 1.0)[0]
+    changed = perturb_by_forward(subject, asked, draws, "passes")
+    drawn = Perturbation.median_changes(changed, 1.0, subject.resolution)[0]
     for column, values in by_readout.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
 
@@ -225,15 +226,15 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
 @pytest.mark.parametrize(
     ("name", "break_it", "message"),
     [
-        ("encoder", {"pairs": True}, "reads one text at a time, and these are pairs"),
+        ("encoder", {"pairs": True}, "reads one text at a time, but these are pairs"),
         ("pair-encoder", {"pairs": False}, "compares two texts"),
-        ("encoder rating", {"classes": True}, "the model predicts ratings and the data have the classes"),
+        ("encoder rating", {"classes": True}, "the model predicts ratings, but the data have the classes"),
         (
             "encoder",
             {"ratings": True},
-            "knows the classes negative, positive; the data have ratings",
+            "knows the classes negative, positive, but the data have ratings",
         ),
-        ("encoder rating", {"audits": ["tokens"]}, "words have no class where ratings are predicted"),
+        ("encoder rating", {"audits": ["tokens"]}, "words have no class if ratings are predicted"),
         ("encoder", {"draws": 2000}, "`draws` is from 1 to 1,000, not 2000"),
         ("encoder", {"draws": 0}, "`draws` is from 1 to 1,000, not 0"),
         (

@@ -9,8 +9,13 @@ import torch
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits import audit, build_view
-from glasshead.audits.data_view import read_gauge
-from glasshead.audits.forward_perturbation import EvenEdit, RandomEdit, compose_edits, match_row_mass
+from glasshead.audits.measuring.data_view import read_gauge
+from glasshead.audits.measuring.forward_perturbation import (
+    EvenEdit,
+    RandomEdit,
+    compose_edits,
+    match_row_mass,
+)
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
@@ -63,6 +68,7 @@ def test_one_head_of_several(row):
     assert abs(raw[0] - raw[1]) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rating", [False, True])
 def test_the_one_head_of_a_pooled_model(rating):
     kind, labels = many(
@@ -83,6 +89,7 @@ def test_the_one_head_of_a_pooled_model(rating):
     )
 
 
+@pytest.mark.slow
 def test_sizes_of_several_heads_without_a_gauge_say_nothing():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
     run, split = as_run(kind, labels), data(kind, labels)
@@ -230,6 +237,7 @@ def test_heads_of_one_sign_are_sizes():
     assert card.finding("tokens.sign.weight.positive vs negative").verdict == ONE_SIGNED.words
 
 
+@pytest.mark.slow
 def test_sentences_that_are_read_out_are_judged_as_an_identity():
     kind, labels = many(family("hierarchical"))
     card = audit(

@@ -9,10 +9,10 @@ import pytest
 import glasshead
 from classifier_families import FAMILIES, labelled_data
 from counted_shards import count_shards
-from glasshead.audits import measure
 from glasshead.audits.head_report.rows import PAIRS, REMOVAL, STATISTICS, HeadRows, PairRows, RemovalRows
 from glasshead.audits.head_report.text_statistics import OF_RANDOM
-from glasshead.audits.measurements import FOLDER, ID, Measurements
+from glasshead.audits.judging.measurements import FOLDER, ID, Measurements
+from glasshead.audits.measuring import measure
 from planted_heads import as_data, planted_model, planted_texts, to_conllu, tokenizer_of
 
 TEXTS = 12
@@ -78,6 +78,7 @@ def rows_of(folder, ids):
     return {key: kept.read(key, ids, rows.columns).columns for key, rows in measures}
 
 
+@pytest.mark.slow
 def test_a_row_is_the_same_alone(some, whole, tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "SHARD", 1)
     report = look(some, store=tmp_path)
@@ -98,6 +99,7 @@ def test_a_row_is_the_same_alone(some, whole, tmp_path, monkeypatch):
                     np.testing.assert_allclose(own, same, rtol=0, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_what_was_interrupted_goes_on(some, whole, shards, tmp_path):
     shards.stop = 2
     with pytest.raises(KeyboardInterrupt):
@@ -108,6 +110,7 @@ def test_what_was_interrupted_goes_on(some, whole, shards, tmp_path):
     assert len(asked) == len(set(asked)) == TEXTS
 
 
+@pytest.mark.slow
 def test_more_texts_and_effects_go_on_from_what_was_measured(some, whole, shards, tmp_path):
     first = look(some, store=tmp_path, limit=9, effects=False)
     assert first.facts["examples"] == sum(map(len, shards.asked)) == 9
@@ -121,11 +124,13 @@ def test_more_texts_and_effects_go_on_from_what_was_measured(some, whole, shards
         look(some, store=tmp_path, seed=1)
 
 
+@pytest.mark.slow
 def test_two_workers_measure_the_same(some, whole, monkeypatch):
     monkeypatch.setattr(measure, "SHARD", 6)
     assert_same_reports(look(some, workers=2), whole[0])
 
 
+@pytest.mark.slow
 def test_trees_are_read_by_rows_too(shards, tmp_path):
     """More sentences than texts: relations are asked about all."""
     rng = np.random.default_rng(0)
@@ -157,6 +162,7 @@ class ThisProcess:
         pass
 
 
+@pytest.mark.slow
 def test_an_encoder_without_a_classifier_goes_on_too(tmp_path, monkeypatch):
     monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", lambda **options: ThisProcess())
     model, tokenizer = planted_model(WORDS)

@@ -8,7 +8,7 @@ import torch
 
 import glasshead
 import planted_heads
-from glasshead.audits.head_report.row_statistics import offset_shares
+from glasshead.audits.head_report.row_statistics import Rows, offset_shares
 from planted_heads import ITSELF, LENGTH, NEXT, PREVIOUS, SAME, UNIFORM
 
 WORDS = [f"word{number}" for number in range(30)] + ["good", "bad"]
@@ -37,6 +37,7 @@ def report():
     return glasshead.heads(model, planted_heads.as_data(texts), tokenizer=tokenizer, dtype="float32")
 
 
+@pytest.mark.slow
 def test_fixed_offsets_are_named(report):
     patterns = {head.head: head.pattern for head in report.heads}
     expected = {
@@ -82,7 +83,9 @@ def test_the_shares_are_what_two_loops_find(causal):
     real[0, 3] = False
     shares[~real] = 0.0
     view = SimpleNamespace(allowed=allowed.expand(2, n, n))
-    sums = {(one.statistic, one.against): one for one in offset_shares(view, shares, shares * 0, real)}
+    sums = {
+        (one.statistic, one.against): one for one in offset_shares(Rows(view, shares, shares * 0, real, None))
+    }
     assert ("offset", "2") in sums or causal
     for (_, offset), one in [item for item in sums.items() if item[0][0] == "offset"]:
         for head in range(2):

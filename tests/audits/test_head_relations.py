@@ -58,6 +58,7 @@ def by_name(report):
     return {(one.relation, one.direction): one for one in report.relations}
 
 
+@pytest.mark.slow
 def test_the_head_that_was_built_for_a_relation_is_found(trees):
     model, tokenizer = planted()
     report = glasshead.heads(model, trees, tokenizer=tokenizer, dtype="float32")
@@ -77,6 +78,7 @@ def test_the_head_that_was_built_for_a_relation_is_found(trees):
     assert report.facts["sentences"] == 120
 
 
+@pytest.mark.slow
 def test_random_heads_follow_nothing_better_than_a_fixed_offset(trees):
     torch.manual_seed(0)
     config = hf.BertConfig(
@@ -91,6 +93,7 @@ def test_random_heads_follow_nothing_better_than_a_fixed_offset(trees):
     assert any("No head is shown to follow a relation better" in sentence for sentence in report.conclusion)
 
 
+@pytest.mark.slow
 def test_causal_heads_look_back_only(trees):
     config = hf.GPT2Config(vocab_size=60, n_embd=16, n_layer=2, n_head=2, bos_token_id=1, eos_token_id=1)
     torch.manual_seed(1)

@@ -127,6 +127,7 @@ def bert_of_two_layers():
     return model, tokenizer
 
 
+@pytest.mark.slow
 def test_the_words_name_the_layer_that_was_audited():
     model, tokenizer = bert_of_two_layers()
     texts = labelled_data(48)["text"]

@@ -30,6 +30,7 @@ def share(report, head, statistic, against=""):
     return report.head(0, head).finding(statistic, against)
 
 
+@pytest.mark.slow
 def test_heads_are_named_for_what_they_were_built_to_look_at(report):
     patterns = [head.pattern for head in report.heads]
     expected = {
@@ -277,6 +278,7 @@ def test_what_is_refused():
         glasshead.heads(family.build(labels=2), data, tokenizer=family.tokenizer())
 
 
+@pytest.mark.slow
 def test_batches_change_nothing():
     """Texts of several lengths in one batch, and one by one."""
     family = FAMILIES["Bert"]

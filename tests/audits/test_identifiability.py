@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from glasshead.audits import Identifiability, audit, build_view
-from glasshead.audits.identifiability_verdicts import judge_maps, keys_verdict
-from glasshead.audits.measurements import FOLDER, Measurements
+from glasshead.audits.judging.identifiability_verdicts import judge_maps, keys_verdict
+from glasshead.audits.judging.measurements import FOLDER, Measurements
 from glasshead.errors import InputError
 from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject
@@ -132,7 +132,9 @@ def test_where_there_is_no_query_nothing_is_said_of_queries():
     made = card(random_model(), unlike())
     finding = made.finding("identifiability.given-keys.all")
     assert (finding.estimate, finding.n) == (None, 0)
-    assert finding.undefined == {"maps of learned queries or none, of which it is not asked": 30}
+    assert finding.undefined == {
+        "maps of learned queries, to which it does not apply, and maps that are missing": 30
+    }
 
 
 def test_a_tolerance_is_told_and_counts():
@@ -150,8 +152,8 @@ def test_groups_by_length_have_their_own_texts_and_nulls():
 
 
 def test_verdicts_about_width_need_a_null():
-    from glasshead.audits.identifiability_verdicts import width_verdict
-    from glasshead.audits.summary import StatSummary
+    from glasshead.audits.judging.identifiability_verdicts import width_verdict
+    from glasshead.audits.judging.summary import StatSummary
 
     def said(over, pairs, interval=(0.1, 0.2), lines=(0.15, 0.15)):
         paired = {"random": PairedDifference(0.0, over, pairs)}
@@ -212,11 +214,11 @@ def test_every_kind_of_map_is_counted_given_the_keys():
         "undecided: of 40 maps 0 are unique, 0 are not, 12 are undetermined, and 28 are fixed for every query"
     )
     assert keys_verdict(None, keys(fixed=40)).words.startswith("no query gives the same output with other")
-    assert keys_verdict(None, keys(undefined=9)).words.startswith("not asked: maps of learned queries")
+    assert keys_verdict(None, keys(undefined=9)).words.startswith("not tested: maps of learned queries")
 
 
 def test_maps_that_are_fixed_are_no_evidence_about_queries():
-    from glasshead.audits.map_statistics import statistics_per_map
+    from glasshead.audits.judging.map_statistics import statistics_per_map
 
     names = ("identifiable", "width", "may_be_zero", "another_first")
     heads = {name: np.array([None] * 5) for name in names}
@@ -239,7 +241,7 @@ def test_a_rank_close_to_rounding_makes_no_map_certain():
     facts = made.facts["identifiability"]
     assert facts["maps whose rank is close to rounding"] == 48
     assert facts["identifiable up to (keys)"] is None
-    assert "as far as ranks can tell" in made.finding("identifiability.width.all").verdict
+    assert "as far as ranks show" in made.finding("identifiability.width.all").verdict
     shown = made.highlights[0].attribution
     assert 1 / 100 < shown.conditioning < 1 / 5
     assert not any(map(shown.certain, range(4)))
@@ -250,5 +252,5 @@ def test_a_rank_close_to_rounding_makes_no_map_certain():
 
 
 def test_of_uniform_weights_there_is_nothing_to_ask():
-    with pytest.raises(InputError, match="the same whatever the scores"):
+    with pytest.raises(InputError, match="do not depend on the scores"):
         card(random_model(activation="uniform"), unlike())

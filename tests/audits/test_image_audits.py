@@ -46,7 +46,7 @@ def test_every_audit_that_has_a_meaning_says_something_of_twenty_images(card):
         assert finding.estimate is None or np.isfinite(finding.estimate)
     assert card.facts["removal"] == "neutral-colour"
     assert set(card.examples["text"]) <= {f"{number}.png" for number in range(24)}
-    assert all(highlight.attribution.image for highlight in card.highlights)
+    assert all(highlight.attribution.images for highlight in card.highlights)
 
 
 def test_each_curve_of_deletion_ends_where_the_other_begins(card):
@@ -119,6 +119,7 @@ def of_fine_model(attention="softmax", **options):
     return glasshead.audit(fine_model(attention), rows(60), tokenizer=processor(28), **options)
 
 
+@pytest.mark.slow
 def test_the_size_of_a_block_is_no_agreement():
     """Sums over 16, 12 and 9 patches, and over a class token, are of other sizes, whatever is summed."""
     card = of_fine_model(method="random", audits=["agreement"])
@@ -128,6 +129,7 @@ def test_the_size_of_a_block_is_no_agreement():
     assert finding.null["random"] > 0.05  # that of numbers drawn for whole blocks is 0
 
 
+@pytest.mark.slow
 def test_equal_weights_of_all_patches_are_equal_weights_in_blocks():
     card = of_fine_model("uniform", audits=["perturbation"], limit=24)
     for draw in ("permutation", "uniform"):
@@ -156,9 +158,9 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
     for act, words in (
         (
             lambda: glasshead.audit(kind.model, rows(), tokenizer=kind.tokenizer),
-            "reads texts, and the data hold images",
+            "reads texts, and the data contain images",
         ),
-        (lambda: audit(split=texts), "reads images, and the data hold texts"),
+        (lambda: audit(split=texts), "reads images, and the data contain texts"),
         (
             lambda: audit(split=rows(names=("cat", "cow", "horse"))),
             "the model knows the classes cat, dog, ship",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits.head_report.row_statistics import TextTokens, repeat_shares
+from glasshead.audits.head_report.row_statistics import Rows, TextTokens, repeat_shares
 from glasshead.data import as_encoded
 
 
@@ -20,11 +20,13 @@ def test_the_share_is_what_two_loops_find(causal):
     shares /= shares.sum(dim=-1, keepdim=True)
     uniform = allowed / allowed.sum(dim=-1, keepdim=True)
     kinds, encoded = np.array([""] * n, object), as_encoded(torch.tensor([ids]))
-    tokens = TextTokens(np.array(ids), np.array(words), kinds, encoded)
+    special, asking = np.array(words) < 0, np.zeros(n, bool)
+    tokens = TextTokens(np.array(ids), np.array(words), kinds, special, asking, encoded, None)
     view = SimpleNamespace(allowed=allowed.expand(2, n, n))
     real = torch.ones(2, n).bool()
     sums = {
-        each.statistic: each for each in repeat_shares(view, shares, uniform.expand(2, n, n), real, tokens)
+        each.statistic: each
+        for each in repeat_shares(Rows(view, shares, uniform.expand(2, n, n), real, tokens))
     }
 
     found, null, rows = torch.zeros(2), 0.0, 0

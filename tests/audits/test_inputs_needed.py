@@ -9,9 +9,9 @@ from test_claims import DECIDE, SOME, UNIFORM
 from test_conclude import ERASURE, FAITHFUL, GRADIENT, SHUFFLE, card, finding
 
 from glasshead.audits import AUDITS
-from glasshead.audits.border import at, estimated
-from glasshead.audits.inputs_needed import fewest, inputs_needed, round_to_two
-from glasshead.audits.question import HOW_MANY
+from glasshead.audits.judging.border import at, estimated
+from glasshead.audits.judging.inputs_needed import fewest, inputs_needed, round_to_two
+from glasshead.audits.judging.question import HOW_MANY
 from glasshead.nouns import TEXTS
 from glasshead.report.findings_in_words import verdict_sentence
 from glasshead.results import Finding, PairedDifference

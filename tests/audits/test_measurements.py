@@ -13,18 +13,20 @@ from datasets import Dataset, concatenate_datasets
 from tokenizers.normalizers import StripAccents
 
 from classifier_families import FAMILIES
-from glasshead.audits import AUDITS, audit_subject, measure, reference, run_audit
-from glasshead.audits.base import Measured
-from glasshead.audits.data_view import read_sample
-from glasshead.audits.measured_with import measured_with, plain_values
-from glasshead.audits.measurements import FOLDER, Measurements
-from glasshead.audits.table import Column
+from glasshead.audits import AUDITS, audit_subject, run_audit
+from glasshead.audits.judging.base import Measured
+from glasshead.audits.judging.measurements import FOLDER, Measurements
+from glasshead.audits.judging.table import Column
+from glasshead.audits.measuring import measure, reference
+from glasshead.audits.measuring.data_view import read_sample
+from glasshead.audits.measuring.measured_with import measured_with, plain_values
 from glasshead.errors import InputError
 from glasshead.opening import open_subject
 from glasshead.requests import AuditRequest, options_of
 from image_families import image_model, processor, rows
 from readable import bert, data, family
 from same_cards import assert_same_cards, same
+from slow_cases import slow_but
 
 LABELS = (1, 0, 0, 1, 1, 0)
 ASKED = ("performance", "agreement", "perturbation", "faithfulness", "identifiability")
@@ -49,7 +51,7 @@ SUBJECTS = {
 }
 
 
-@pytest.fixture(params=SUBJECTS)
+@pytest.fixture(params=slow_but("ratings", of=SUBJECTS))
 def ask(request):
     """Audit the same model with whatever options."""
     given = SUBJECTS[request.param]() | {"audits": ASKED, **QUICK}
@@ -86,6 +88,7 @@ STOPS = {"texts": (2, 15), "images": (15,), "ratings": (2,)}
 """The calls at which measuring is interrupted: early, or late."""
 
 
+@pytest.mark.slow
 def test_a_resumed_card_is_the_card(ask, request, tmp_path, counted, monkeypatch):
     """Wherever it was interrupted, and nothing is measured twice."""
     monkeypatch.setattr(measure, "SHARD", 2)
@@ -124,7 +127,8 @@ GROWING = {
 }
 
 
-@pytest.mark.parametrize("subject", GROWING)
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", slow_but("ratings", of=GROWING))
 def test_more_inputs_measure_the_new_ones_alone(subject, tmp_path, counted, monkeypatch):
     """What is measured on the first inputs for all stays what it was: a card of all says the same where it
     is measured on so many. In float64: in float32 a tie may depend on who else is in a batch."""
@@ -186,7 +190,8 @@ def test_facts_of_shards_are_what_holds_of_all_that_were_asked():
     assert kept.read("x", np.array([1, 3]), COLUMNS).facts["x"] == {"rows": "the last", "exact": []}
 
 
-@pytest.mark.parametrize("name", ["faithfulness", "operators", "identifiability"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", slow_but("operators", of=["faithfulness", "operators", "identifiability"]))
 def test_an_audit_that_is_named_says_the_same_where_all_were_measured_before(name, tmp_path, monkeypatch):
     """What it answers does not depend on what else its folder holds."""
     monkeypatch.setattr(type(AUDITS["adversarial"]), "by_default", False)  # a long search
@@ -196,6 +201,7 @@ def test_an_audit_that_is_named_says_the_same_where_all_were_measured_before(nam
     assert_same_cards(run_audit(named), run_audit(replace(named, store=tmp_path)))
 
 
+@pytest.mark.slow
 def test_other_slices_of_the_same_rows(tmp_path, counted):
     """To slice otherwise measures nothing again; by how certain the weights are, that alone."""
     given = subject_of(bert(), copies=2)
@@ -212,6 +218,7 @@ def test_other_slices_of_the_same_rows(tmp_path, counted):
     assert_same_cards(run_audit(longer), run_audit(replace(longer, store=tmp_path)))
 
 
+@pytest.mark.slow
 def test_inputs_that_were_changed_are_others(tmp_path, counted):
     """Another text, another label, another place: their rows are measured, and no other."""
     given = texts()
@@ -229,6 +236,7 @@ def test_inputs_that_were_changed_are_others(tmp_path, counted):
     assert {key for key, _ in counted.take()} == {"inputs", "performance", "agreement"}
 
 
+@pytest.mark.slow
 def test_measurements_of_another_request_are_refused(tmp_path):
     request = AuditRequest(**texts(), audits=("agreement",), **QUICK)
     run_audit(replace(request, store=tmp_path))
@@ -239,7 +247,7 @@ def test_measurements_of_another_request_are_refused(tmp_path):
         ({"level": "sentence"}, "level"), ({"dtype": "float64"}, "dtype"), ({"layer": 0}, "layer"),
         ({"model": bert(seed=1).model}, "weights"), ({"tokenizer": other_words}, "tokenizer"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=rf"another request measured \(different: {what}\)") as refused:
+        with pytest.raises(InputError, match=rf"of another request \(different: {what}\)") as refused:
             run_audit(replace(request, **other, store=tmp_path))
         assert len(str(refused.value)) <= 300 + len(str(tmp_path))
 
@@ -249,10 +257,11 @@ def test_measurements_of_other_versions_are_refused(tmp_path, monkeypatch):
     run_audit(request)
     real = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "0.1" if name == "torch" else real(name))
-    with pytest.raises(InputError, match=r"another request measured \(different: torch\)"):
+    with pytest.raises(InputError, match=r"of another request \(different: torch\)"):
         run_audit(request)
 
 
+@pytest.mark.slow
 def test_what_was_measured_with_other_training_data_is_another_audit(tmp_path):
     request = AuditRequest(**texts(), audits=("agreement",), **QUICK)
     trains = [None, data(bert(), (1, 0, 1, 0, 1, 0)), data(bert(), (0, 0, 0, 1, 1, 1))]
@@ -260,7 +269,7 @@ def test_what_was_measured_with_other_training_data_is_another_audit(tmp_path):
         store = tmp_path / str(rank)
         run_audit(replace(request, train=begun, store=store))
         for other in trains[:rank]:
-            with pytest.raises(InputError, match="what another request measured"):
+            with pytest.raises(InputError, match="the measurements of another request"):
                 run_audit(replace(request, train=other, store=store))
 
 
@@ -288,10 +297,11 @@ def test_numbers_of_numpy_are_numbers():
 def test_blocks_of_other_sizes_are_another_audit(tmp_path):
     request = AuditRequest(**SUBJECTS["images"](), audits=("faithfulness",), **QUICK, blocks=2)
     run_audit(replace(request, store=tmp_path))
-    with pytest.raises(InputError, match=r"what another request measured \(different: blocks\)"):
+    with pytest.raises(InputError, match=r"the measurements of another request \(different: blocks\)"):
         run_audit(replace(request, blocks=3, store=tmp_path))
 
 
+@pytest.mark.slow
 def test_a_damaged_part_is_named(tmp_path):
     request = AuditRequest(**texts(), audits=("agreement",), **QUICK, store=tmp_path)
     run_audit(request)
@@ -299,7 +309,7 @@ def test_a_damaged_part_is_named(tmp_path):
     whole, rows = path.read_bytes(), rows_of(path.parent)
     for damaged in (whole[:-20], whole[20:], b"", whole[: len(whole) // 2] + whole[len(whole) // 2 + 9 :]):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match=rf"{path.name} is damaged: remove it"):
+        with pytest.raises(InputError, match=rf"{path.name} is damaged: delete it"):
             run_audit(request)
     path.unlink()
     run_audit(request)

@@ -85,11 +85,21 @@ def test_intervals_of_meanings_are_simultaneous(one_token):
     assert finding.interval[0] > finding.null["random"]
 
 
+def test_texts_whose_words_all_have_the_vector_zero_have_numbers():
+    model, tokenizer = planted("funny")
+    texts = ["a plot of scenes", "a funny plot"]
+    for each in (texts, texts[:1]):
+        (first, *_) = glasshead.explain(model, each, tokenizer=tokenizer, method="erasure-mean-embedding")
+        assert np.isfinite(first.scores).all()
+        assert np.abs(first.scores).max() > 1e-9  # the mean of all words is not zero
+
+
 def test_one_edit_under_two_names_is_no_evidence(one_token):
     finding = one_token.finding("operators.order.zero-value+zero-weight.all")
     assert finding.reason == "by construction"
 
 
+@pytest.mark.slow
 def test_fifty_texts_unless_another_number_is_named(counting):
     model, tokenizer = counting
     data = labelled_data(80)
@@ -142,6 +152,10 @@ def test_meanings_differ_by_paired_intervals():
     noise = rng.normal(0, 0.05, 60)
     taus = {"a": base, "b": base + noise, "c": base - 0.2 + noise}
     assert differing_pairs(taus, rng) == {frozenset("ac"), frozenset("bc")}
+    known = {"a": 0.0, "b": 0.01, "c": 0.02}
+    assert differing_pairs(taus, rng, floors=known) == {frozenset("ac"), frozenset("bc")}
+    assert differing_pairs(taus, rng, floors=known | {"a": 0.3}) == {frozenset("bc")}
+    assert differing_pairs(taus, rng, floors=known | {"c": None}) == set()
     assert (side((0.1, 0.2)), side((-0.1, 0.2)), side((-0.2, -0.1)), side(None)) == (1, 0, -1, None)
 
 

@@ -6,7 +6,6 @@ import pytest
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.audits import build_view
-from glasshead.data import EncodedImages
 from glasshead.explainers import EXPLAINERS
 from glasshead.opening import open_subject
 from planted_heads import as_data
@@ -14,7 +13,7 @@ from planted_layers import KEYS, layered_model, layered_texts
 from tolerances import ALL_LAYERS
 
 SLOW = ("captum:kernel-shap", "captum:lime")
-OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.edits}
+OF_IMAGES = {name for name, explainer in EXPLAINERS.items() if explainer.for_images}
 METHODS = [name for name in EXPLAINERS if name not in (*SLOW, "captum:deep-lift", *OF_IMAGES)]
 BOTH_RULES = pytest.mark.parametrize("method", ["gradient-attention", "gradient-attention-signed"])
 

@@ -17,7 +17,7 @@ DOORS = {
     "rank": partial(glasshead.rank, RUN, ROWS, methods=["attention", "random"], limit=4),
 }
 NONSENSE = {
-    "progress": (3, "`progress` is a function, not 3"),
+    "progress": (3, "`progress` is a function or True or False, not 3"),
     "effects": ("no", "`effects` is True or False, not 'no'"),
     "trust_remote_code": ("no", "`trust_remote_code` is True or False"),
     "ray": (7, "`ray` is a word, not 7"),

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from glasshead.audits.inputs_needed import inputs_needed
+from glasshead.audits.judging.inputs_needed import inputs_needed
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import summarise
 from glasshead.audits.performance import Performance, beside_guess, performance_verdict
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import summarise
 from glasshead.nouns import TEXTS
 from glasshead.results import TOO_FEW_EXAMPLES, PairedDifference, guess_in_words
 

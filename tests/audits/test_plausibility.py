@@ -9,8 +9,8 @@ from sklearn.metrics import auc, precision_recall_curve
 from classifier_data import named_bert
 from classifier_families import labelled_texts
 from glasshead.audits import audit, build_view, compare
+from glasshead.audits.judging.table import lists
 from glasshead.audits.plausibility import Plausibility, plausibility_verdict, shuffle
-from glasshead.audits.table import lists
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import explain_texts
@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_is_counted_or_refused():
     card = audit(run, every + rows[20:], audits=["plausibility"])
     assert card.finding("plausibility.auprc.all").undefined == {"every token is marked": 20}
     bare = [{key: value for key, value in row.items() if key != "marks"} for row in rows]
-    with pytest.raises(InputError, match=r"nobody has marked words in these data.*`marks_column`"):
+    with pytest.raises(InputError, match=r"these data have no marked words.*`marks_column`"):
         audit(run, bare, audits=["plausibility"])
     silent = audit(run.model, bare, tokenizer=tokenizer(), limit=5)
     assert not any(finding.audit == "plausibility" for finding in silent.findings)

@@ -9,8 +9,8 @@ import torch
 from scipy.stats import chisquare
 
 from glasshead.audits import build_view
-from glasshead.audits.answers import VALUE_RESOLUTION
-from glasshead.audits.null_weights import base_weights, uniform_draws
+from glasshead.audits.measuring.answers import VALUE_RESOLUTION
+from glasshead.audits.measuring.null_weights import base_weights, uniform_draws
 from glasshead.audits.perturbation import (
     DRAWS,
     PERTURBATION,

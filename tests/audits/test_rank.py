@@ -86,8 +86,8 @@ def test_edits_that_are_one_for_this_model_are_named_and_counted_once(ranking):
     """Without an encoder, and without places, to cut a token out is to share its weight among the others."""
     assert set(ranking.removals) == {"delete", "zero-weight"}
     remarks = " ".join(ranking.remarks)
-    assert "renormalise does on these texts what delete does" in remarks
-    assert "zero-value does on these texts what zero-weight does" in remarks
+    assert "renormalise does the same as delete on these texts" in remarks
+    assert "zero-value does the same as zero-weight on these texts" in remarks
 
 
 def test_own_edits_and_equal_methods_are_named(ranking):
@@ -229,10 +229,10 @@ def test_the_model_stays_as_it_is_and_a_seed_says_all(run, data):
     [
         ({"methods": ("gradeint",)}, "did you mean 'gradient'"),
         ({"methods": ("gradient", "gradient")}, "names 'gradient' twice"),
-        ({"methods": ()}, "names none"),
+        ({"methods": ()}, "is empty"),
         ({"removals": ("delte",)}, "did you mean 'delete'"),
         ({"removals": ("delete", "delete")}, "names 'delete' twice"),
-        ({"removals": ()}, "names none"),
+        ({"removals": ()}, "is empty"),
         ({"statistic": "comprehensivness"}, "did you mean 'comprehensiveness'"),
         ({"level": "sentence"}, "has no option 'level'"),
         ({"limit": 0}, "`limit` is at least 1, not 0"),
@@ -256,7 +256,7 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out_and_refused_where_
         run.tokenizer.mask_token = mask
     assert "mask-token" not in ranking.removals
     assert any("mask-token" in each and "[MASK]" in each for each in ranking.remarks)
-    assert ranking.conclusion == ["gradient is undecided: 4 texts have a number, and it takes 20."]
+    assert ranking.conclusion == ["gradient is undecided: 4 texts have a number, but 20 are needed."]
 
 
 def test_one_name_alone_is_a_list(run, data):

@@ -5,7 +5,7 @@ import pytest
 
 import glasshead
 from counted_shards import count_shards
-from glasshead.audits import measure
+from glasshead.audits.measuring import measure
 from glasshead.audits.ranking.rows import RANKING
 from small import as_run, planted_texts, random_model
 
@@ -59,11 +59,13 @@ def assert_same_rankings(one, other):
     }
 
 
+@pytest.mark.slow
 def test_shards_change_nothing(some, whole, shards):
     assert_same_rankings(glasshead.rank(*some, METHODS, **ASKED), whole)
     assert len(shards.asked) == -(-len(some[1]) // 5)
 
 
+@pytest.mark.slow
 def test_a_ranking_that_was_interrupted_goes_on(some, whole, shards, tmp_path):
     shards.stop = 3
     with pytest.raises(KeyboardInterrupt):
@@ -74,6 +76,7 @@ def test_a_ranking_that_was_interrupted_goes_on(some, whole, shards, tmp_path):
     assert len(asked) == len(set(asked)) == len(some[1])
 
 
+@pytest.mark.slow
 def test_more_texts_and_another_statistic_go_on_from_what_was_measured(some, whole, shards, tmp_path):
     glasshead.rank(*some, METHODS, store=tmp_path, limit=20, **ASKED)
     assert sum(map(len, shards.asked)) == 20
@@ -87,6 +90,7 @@ def test_more_texts_and_another_statistic_go_on_from_what_was_measured(some, who
         glasshead.rank(*some, METHODS[:2], store=tmp_path, **ASKED)
 
 
+@pytest.mark.slow
 def test_two_workers_measure_the_same(some, whole, monkeypatch):
     monkeypatch.setattr(measure, "SHARD", 12)
     assert_same_rankings(glasshead.rank(*some, METHODS, workers=2, **ASKED), whole)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from classifier_families import FAMILIES
-from glasshead.audits.sent_model import TENSORS, Holding, put_together, take_apart
+from glasshead.audits.measuring.sent_model import TENSORS, Holding, put_together, take_apart
 from glasshead.huggingface import isolated_copy
 from glasshead.opening import open_subject
 

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit, compare
-from glasshead.audits.slices import MOST_BINS, describe_range, quantile_bins, slice_by_column, slice_by_length
+from glasshead.audits.judging.slices import (
+    MOST_BINS,
+    describe_range,
+    quantile_bins,
+    slice_by_column,
+    slice_by_length,
+)
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
 from glasshead.training import train
@@ -181,7 +187,7 @@ def test_names_of_slices():
     assert words.names[-1] == "word: (other)"
     assert (len(words.names), words.sizes["word: (other)"]) == (9, 2)
     assert "10 values" in words.note
-    with pytest.raises(InputError, match="every text has another value"):
+    with pytest.raises(InputError, match="every text has a different value"):
         slice_by_column("id", [f"text {number}" for number in range(30)])
 
 
@@ -203,7 +209,7 @@ def test_a_column_comes_through_whatever_holds_it(kind, tmp_path):
         audit(run_of(data), source, by="tpic")
 
 
-@pytest.mark.parametrize(("by", "words"), [("label", "give that"), ("text", "class, length, correct")])
+@pytest.mark.parametrize(("by", "words"), [("label", "use that"), ("text", "class, length, correct")])
 def test_columns_that_make_no_slices(by, words):
     data = two_faced_data(20, 10)
     with pytest.raises(InputError, match=words):
@@ -245,6 +251,7 @@ def test_what_differs_with_confidence_is_found_and_slices_are_named_apart():
     assert means == sorted(means)
 
 
+@pytest.mark.slow
 def test_a_score_without_a_meaning_differs_with_confidence_as_rarely_as_it_may():
     texts, labels = confident_texts(40, 40)
     run, rows = as_run(planted_model("softmax"), texts, labels), split(texts, labels)
@@ -284,14 +291,15 @@ def test_texts_with_unique_weights_are_a_slice_of_their_own():
 def test_slices_that_a_model_cannot_have_are_refused(tmp_path):
     family = FAMILIES["DebertaV2"]
     model = family.build(labels=2, id2label={0: "bad", 1: "good"})
-    with pytest.raises(InputError, match=r"identifiability: .*cannot be read"):
+    with pytest.raises(InputError, match=r"identifiability: .*are unknown"):
         audit(model, labelled_data(6), tokenizer=family.tokenizer(), by="identifiability")
     run = train(data("ratings"), recipe("ratings").with_changes(epochs=1), tmp_path / "run")
-    with pytest.raises(InputError, match="confidence: numbers have no probability"):
+    with pytest.raises(InputError, match="confidence: ratings have no probability"):
         audit(run, data("ratings"), by="confidence")
 
 
 @pytest.mark.usefixtures("short_search")
+@pytest.mark.slow
 def test_adversaries_are_sliced_and_compared_text_by_text():
     texts, labels = confident_texts(12, 12)
     run, rows = as_run(planted_model("softmax"), texts, labels), split(texts, labels)

@@ -11,11 +11,11 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
 from glasshead.audits import audit, build_view
-from glasshead.audits.answers import VALUE_RESOLUTION
 from glasshead.audits.example_selection import select_examples
-from glasshead.audits.null_weights import random_weights, same_mass
+from glasshead.audits.measuring.answers import VALUE_RESOLUTION
+from glasshead.audits.measuring.null_weights import random_weights, same_mass
+from glasshead.audits.measuring.perturbation_passes import predict_with_weights
 from glasshead.audits.perturbation import Perturbation
-from glasshead.audits.perturbation_passes import predict_with_weights
 from glasshead.data.token_groups import polarity_ratio, token_groups
 from glasshead.opening import open_subject
 from small import TEXTS, as_run, planted_texts, random_model, split

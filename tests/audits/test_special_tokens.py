@@ -34,6 +34,7 @@ def verdicts(report, statistic):
     return {one.verdict for one in [*report.findings, *of_layers] if one.statistic == statistic}
 
 
+@pytest.mark.slow
 def test_uniform_causal_attention_inflates_nothing():
     report = heads(uniform_causal(), labelled_data(30), tokenizer=FAMILIES["Bert"].tokenizer())
     found = {one.statistic: one for one in report.findings}
@@ -57,6 +58,7 @@ def test_a_model_that_learned_nothing_inflates_nothing(seed):
     assert not any(claim in sentence for sentence in report.conclusion for claim in CLAIMS), report.conclusion
 
 
+@pytest.mark.slow
 def test_a_head_that_looks_at_the_separator_and_does_nothing_is_inflated():
     model, tokenizer = heads_model(WORDS)
     report = heads(model, as_data(heads_texts(WORDS, 30)), tokenizer=tokenizer)

@@ -42,5 +42,5 @@ def test_long_stages_count_their_texts_up_to_the_last(audited):
 def test_the_card_says_from_where_the_model_was_run(audited):
     name, _, card = audited
     (note,) = (note for note in card.facts["notes"] if note.startswith("Under other weights"))
-    assert ("layer 1, in the row that is read" in note) == (name == "Bert")
+    assert ("layer 1, in the row that the prediction reads" in note) == (name == "Bert")
     assert ("the whole model was run" in note) == (name == "Albert")

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from glasshead.audits import audit
-from glasshead.audits.until_decided import Looks, look_level
+from glasshead.audits.judging.until_decided import Looks, look_level
 from glasshead.errors import InputError
 from glasshead.results import AuditCard, Finding, PairedDifference, extent_of
 from glasshead.statistics import share_interval
@@ -41,7 +41,7 @@ def test_the_card_is_that_of_an_audit_of_so_many_texts_but_for_its_level():
 
 
 def test_a_name_that_no_finding_has_is_an_error_and_so_is_what_no_text_can_decide():
-    with pytest.raises(InputError, match=r"is no finding: did you mean 'perturbation\.uniform\.share'"):
+    with pytest.raises(InputError, match=r"is not a finding: did you mean 'perturbation\.uniform\.share'"):
         audited(sign_in_values, "perturbation.unifrm.share")
     with pytest.raises(InputError, match="no finding is called"):
         audited(sign_in_values, "agreement.attention.elsewhere")

@@ -12,11 +12,12 @@ import pytest
 import torch
 from datasets import concatenate_datasets
 
-from glasshead.audits import AUDITS, audit_subject, measure, run_audit
-from glasshead.audits.measurements import FOLDER, Measurements
-from glasshead.audits.sent_model import Holding
-from glasshead.audits.settings import INPUT_COLUMNS
-from glasshead.audits.workers import LocalPool, Worker, WorkerDied, pool_of
+from glasshead.audits import AUDITS, audit_subject, run_audit
+from glasshead.audits.judging.measurements import FOLDER, Measurements
+from glasshead.audits.judging.settings import INPUT_COLUMNS
+from glasshead.audits.measuring import measure
+from glasshead.audits.measuring.sent_model import Holding
+from glasshead.audits.measuring.workers import LocalPool, Worker, WorkerDied, pool_of
 from glasshead.cluster import RETRIES
 from glasshead.errors import InputError
 from glasshead.requests import AuditRequest
@@ -146,6 +147,7 @@ def test_the_shard_of_a_worker_that_died_is_measured_again(pools, tmp_path):
     assert len(made[0].sent) == 3 * RETRIES
 
 
+@pytest.mark.slow
 def test_a_shard_that_kills_every_worker_is_an_error_that_keeps_the_others(pools, tmp_path):
     monkeypatch, pickled, made, deadly = pools
     request = AuditRequest(**somebodys(bert()), audits=FEW, store=tmp_path)

@@ -11,6 +11,7 @@ from typed import glasshead, refusal
 pytestmark = pytest.mark.usefixtures("quiet")
 
 
+@pytest.mark.slow
 def test_it_is_audited_and_explained(tmp_path):
     model, folder = saved_adapter(tmp_path, FAMILIES["Bert"].build(labels=2))
     model.merge_and_unload().save_pretrained(tmp_path / "merged")
@@ -32,11 +33,11 @@ def test_it_is_audited_and_explained(tmp_path):
 
 def test_a_kind_that_cannot_be_merged(tmp_path):
     _, folder = saved_adapter(tmp_path, kind="PromptTuningConfig", num_virtual_tokens=2)
-    assert "cannot be merged into its weights: PROMPT_TUNING changes none, and only" in refusal(
+    assert "cannot be merged into its weights: PROMPT_TUNING changes no weights; only" in refusal(
         tmp_path, "explain", folder, "a film"
     )
 
 
 def test_where_only_a_configuration_is_read(tmp_path):
     _, folder = saved_adapter(tmp_path)
-    assert "holds adapters (PEFT) alone, so name their base model" in refusal(tmp_path, "doctor", folder)
+    assert "contains only adapters (PEFT), so name their base model" in refusal(tmp_path, "doctor", folder)

@@ -142,9 +142,9 @@ def test_refusals(model, passages, tmp_path, monkeypatch, options, words):
 
 def test_an_empty_folder_and_a_file_that_is_no_json(model, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "holds no text files" in refusal(tmp_path, *typed(model, tmp_path / "empty"))
+    assert "has no text files" in refusal(tmp_path, *typed(model, tmp_path / "empty"))
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
-    assert "bad.json is no JSON" in refusal(tmp_path, *typed(model, tmp_path / "bad.json"))
+    assert "bad.json is not JSON" in refusal(tmp_path, *typed(model, tmp_path / "bad.json"))
 
 
 def test_a_file_that_is_read_is_not_overwritten(model, passages, tmp_path):

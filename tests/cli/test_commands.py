@@ -182,6 +182,7 @@ class TestTrain:
                 {"negative": expected[0].item(), "positive": expected[1].item()}, abs=1e-6
             )
 
+    @pytest.mark.slow
     def test_csv_file(self, tmp_path, reviews):
         out = tmp_path / "runs" / "mine"
         printed = glasshead("train", reviews, "--epochs", 30, "--learning-rate", 0.02, "--out", out).stdout
@@ -212,6 +213,7 @@ class TestTrain:
         glasshead("train", *TINY, "--preset", preset, "--out", tmp_path / "run")
         assert strict(tmp_path / "run" / "run.json")["recipe"]["preset"] == preset
 
+    @pytest.mark.slow
     def test_options_reach_the_model(self, tmp_path):
         options = ["--encoder", "lstm", "--score", "additive", "--scale", 2.5, "--max-length", 5]
         options += ["--vocabulary-size", 100, "--batch-size", 64]
@@ -312,6 +314,7 @@ class TestTrain:
         assert run.model.embedding.weight.shape[1] == 3
         assert "2 of" in run.record["notes"][0]
 
+    @pytest.mark.slow
     def test_eleven_classes_keep_their_order(self, tmp_path):
         path = tmp_path / "numbers.csv"
         rows = [f"word{label} again {i},{label}" for i in range(12) for label in range(11)]
@@ -337,8 +340,11 @@ class TestAudit:
         assert card["facts"]["examples"] == 45
         assert card["facts"]["split"] == "test"
         assert card["facts"]["seed"] == 0
-        needs_marks, by_name = {"plausibility"}, {name for name in AUDITS if not AUDITS[name].by_default}
-        assert {finding["audit"] for finding in card["findings"]} == set(AUDITS) - needs_marks - by_name
+        of_others, by_name = (
+            {"plausibility", "image-map", "image-sinks"},
+            {name for name in AUDITS if not AUDITS[name].by_default},
+        )
+        assert {finding["audit"] for finding in card["findings"]} == set(AUDITS) - of_others - by_name
         assert len(pq.read_table(tiny.tanhmax_audit / "examples.parquet")) == 45
         findings = pd.read_parquet(tiny.tanhmax_audit / "findings.parquet")
         assert len(findings) == len(card["findings"])
@@ -468,6 +474,7 @@ class TestFailUnder:
 
 
 class TestSeeds:
+    @pytest.mark.slow
     def test_same_seed_same_weights_and_findings(self, tiny, tmp_path):
         glasshead("train", *TINY, "--attention", "tanhmax", "--out", tmp_path / "run")
         glasshead("audit", tmp_path / "run", "synthetic", "--out", tmp_path / "audit")
@@ -579,7 +586,7 @@ class TestOverwrite:
         before = tree(tmp_path)
         for command in (("train", *TINY), ("audit", tiny.softmax, "synthetic")):
             result = glasshead(*command, "--out", out, "--overwrite", code=2)
-            assert "glasshead did not make" in result.stderr
+            assert "Glasshead did not create" in result.stderr
         assert tree(tmp_path) == before
 
     def test_an_interrupted_training_is_not_lost_to_another_command(self, tiny, tmp_path):
@@ -588,6 +595,7 @@ class TestOverwrite:
         glasshead("audit", tiny.softmax, "synthetic", *ONE, "--out", tmp_path / "run")
         assert kept.exists()
 
+    @pytest.mark.slow
     def test_audit(self, tiny, tmp_path):
         out = tmp_path / "audit"
         out.mkdir()
@@ -639,6 +647,7 @@ class TestBlankTexts:
         assert "nan" not in re.findall(r"\bnan\b", (out / "report.html").read_text(encoding="utf-8").lower())
         return strict(out / "card.json"), strict(tmp_path / "run" / "run.json")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("activation", ["softmax", "tanhmax"])
     def test_kept_and_counted(self, folder, tmp_path, activation):
         test = [",good", " \t ,bad", "a warm film,good", "a dreary film,bad", "zyx wvu,good", "warm,bad"]
@@ -686,7 +695,7 @@ def test_a_demo_takes_the_place_of_no_other_folder(tmp_path):
     out = tmp_path / "demo"
     out.mkdir()
     (out / "report.html").write_text("an audit", encoding="utf-8")
-    assert "is no demo" in glasshead("demo", "--out", out, code=2).stderr
+    assert "is not a demo" in glasshead("demo", "--out", out, code=2).stderr
     assert names(out) == {"report.html"}
 
 

@@ -59,9 +59,9 @@ def test_the_floor_and_a_collapsed_model(folders):
 def test_one_kind_only(folders, tiny):
     out = "--out", folders / "page.html"
     said = refusal(folders, "compare", folders / "near", folders / "single", *out)
-    assert "is not a folder of repeats, as" in said
-    assert "but a run: compare one kind" in said
-    assert "is not an audit" in refusal(folders, "compare", tiny.softmax_audit, folders / "single", *out)
+    assert "is a folder of repeats, but" in said
+    assert "is a run: compare things of one kind" in said
+    assert "is an audit, but" in refusal(folders, "compare", tiny.softmax_audit, folders / "single", *out)
     assert "did you mean 'near'" in refusal(
         folders, "compare", folders / "near", folders / "far", "--against", "nearr", *out
     )
@@ -92,6 +92,7 @@ def test_json_stands_alone_on_standard_output(folders):
     )
 
 
+@pytest.mark.slow
 def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monkeypatch):
     """With audits that were made before in the place of its own, which take minutes."""
     monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)

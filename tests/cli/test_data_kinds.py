@@ -10,6 +10,7 @@ from pandas.testing import assert_frame_equal
 import glasshead as front_door
 from classifier_families import FAMILIES
 from glasshead.data import LoadOptions
+from slow_cases import slow_but
 from typed import glasshead, refusal
 
 TEXTS = [f"a warm , naïve film number {number}" for number in range(8)]
@@ -50,7 +51,8 @@ KINDS = {
 """How each kind is written; all hold the same rows."""
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", slow_but("rows", "semicolons.csv", of=KINDS))
 def test_every_kind_of_data_is_audited_and_has_the_same_heads(model, tmp_path, name):
     KINDS[name](tmp_path / name)
     options = NAMED if name.endswith(".csv") else ()

@@ -123,12 +123,12 @@ def test_pairs_in_two_ways(made):
     ("name", "arguments", "message"),
     [
         ("encoder", ["film", "--pair", "film"], "this model reads one text at a time"),
-        ("pair-encoder", ["film"], "this model compares two texts: give the second one too"),
-        ("pair-encoder", ["film", "film", "--pair", "x"], "--pair goes with one text"),
+        ("pair-encoder", ["film"], "this model compares two texts: give the second one, too"),
+        ("pair-encoder", ["film", "film", "--pair", "x"], "--pair is for one text"),
         (
             "pair-encoder",
             ["a\tb", "film"],
-            "a pair is 'first<TAB>second', with one tab; this is none: 'film'",
+            "a pair is 'first<TAB>second', with one tab; this is not one: 'film'",
         ),
         (
             "encoder",
@@ -222,7 +222,7 @@ def test_intervals_of_a_chosen_row_and_of_sentences(made):
     ("options", "message"),
     [
         (["--intervals", "--method", "gradient"], "use the method attention"),
-        (["--intervals", "--method", "contribution"], "'contribution' are no attention weights"),
+        (["--intervals", "--method", "contribution"], "'contribution' are not attention weights"),
         (["--intervals", "--tolerance", "-1"], "'--tolerance': must be at least 0"),
         (["--tolerance", "0.1"], "--tolerance is about --intervals"),
     ],

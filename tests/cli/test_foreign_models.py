@@ -9,7 +9,7 @@ from classifier_families import FAMILIES, labelled_texts, word_tokenizer
 from typed import glasshead, one_line, refusal
 
 BERT = FAMILIES["Bert"]
-OWN_CODE = "runs code of its own: read it, and pass --trust-remote-code if you trust it"
+OWN_CODE = "runs its own code: read it, and pass --trust-remote-code if you trust it"
 
 
 def bert(**changes):
@@ -65,12 +65,12 @@ def nothing(folder):
 MODELS = {
     "no tokenizer": (bert, None, without_tokenizer, "has no tokenizer: save one into it"),
     "a tokenizer of characters": (bert, hf.CanineTokenizer, without_tokenizer, "knows 1114112 tokens, the"),
-    "too many tokens": (lambda: bert(vocab_size=9), None, nothing, "knows 32 tokens, the model 9"),
+    "too many tokens": (lambda: bert(vocab_size=9), None, nothing, "knows 32 tokens, the model knows 9"),
     "one name twice": (
         lambda: bert(id2label={0: "good", 1: "good"}),
         None,
         nothing,
-        "are both called 'good': tell them apart with --labels, as in 0=first, 1=second",
+        "are both called 'good': rename them with --labels, as in 0=first, 1=second",
     ),
     "adapters": (bert, None, peft, "its adapter_config.json names no base model"),
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),

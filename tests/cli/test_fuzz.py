@@ -138,6 +138,29 @@ def test_records_of_every_shape(place, task):
     check(cases())
 
 
+QUESTIONS = [
+    {"question": None}, {"question": 3}, {"question": []}, {"question": ""}, {"question": "\ud800"},
+    {"context": None}, {"context": 3}, {"context": {}}, {"context": [None]}, {"context": [[]]},
+    {"context": "[1"}, {"context": ["a film", " "]}, {"answer": 3}, {"answer": []}, {"answer": "\ud800"}, {},
+]  # fmt: skip
+
+
+def test_questions_of_every_shape(place):
+    """Of many that are asked together one is none, or not whole."""
+    folder, path = place.parent / "writer", place / "questions.jsonl"
+    for each in small_writer():
+        each.save_pretrained(folder)
+    usual = {"question": "a film", "context": ["a film is good", "a plot is bad"], "answer": "good"}
+
+    def cases():
+        for number, changed in enumerate(QUESTIONS):
+            rows = [usual, usual | changed if changed else {}]
+            path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+            yield number, trouble(place, "cite", folder, "--questions", path, "--tokens", 2)
+
+    check(cases())
+
+
 def bad_folders(place, made, commands, seeds):
     """A folder with one file damaged, for each seed, and how a command ends that reads it."""
     files = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]
@@ -206,11 +229,15 @@ def usual(token_run, place, tiny, monkeypatch):
     passages = place.parent / "passages.csv"
     passages.write_text("text\na film is good\na plot is bad\n", encoding="utf-8")
     few = ("--limit", 5, "--audits", "performance")
+    models = place.parent / "models.toml"
+    table = f'[models.mine]\nmodel = "{run}"\ndata = "synthetic"\nlimit = 5\naudits = ["performance"]\n'
+    models.write_text(table, encoding="utf-8")
     return {
         ("demo",): (*out,),
         ("train",): (*data, *out),
         ("dynamics",): (run, "--out", place / "a.html"),
         ("audit",): (run, "synthetic", *out, *few),
+        ("audit-hub",): (models, *out),
         ("explain",): (run, TEXT),
         ("generate",): (language_model, "a film", "--tokens", 2),
         ("cite",): (language_model, "a film", "--context", passages, "--answer", "good"),
@@ -262,6 +289,7 @@ def bad_options(place, usual, values, command=None):
             yield f"{' '.join(path)} {option} {value[:40]!r}", wrong
 
 
+@pytest.mark.slow
 def test_nonsense_for_every_option(place, usual):
     rng = np.random.default_rng(0)
     order = rng.permutation(len(nonsense.VALUES))
@@ -277,6 +305,7 @@ def test_nonsense_of_every_kind_for_every_option(place, usual, command):
     check(bad_options(place, usual, lambda number: nonsense.VALUES[number % 9 :: 9], command))
 
 
+@pytest.mark.slow
 def test_paths_of_the_wrong_kind(place, usual, reading):
     file, folder = place / "file", place / "folder"
     file.write_text("nothing", encoding="utf-8")
@@ -293,6 +322,7 @@ def test_paths_of_the_wrong_kind(place, usual, reading):
     ]
     places = [("train", "#", "--out", place / "out"), ("audit", "#", "synthetic", "--out", place / "out")]
     places += [("explain", "#", TEXT), ("compare", "#", "#", "--out", place / "a.html"), ("doctor", "#")]
+    places += [("cite", place / "no-model", "--questions", "#")]
     places += [("dynamics", "#"), ("plot", "heads", "#", TEXT), ("recommend", "evaluate", "#", "#")]
     places += [
         ("train", "synthetic", "--vectors", "#", "--out", place / "out"),

@@ -65,10 +65,10 @@ def test_an_empty_prompt_begins_a_text(writer):
     [
         ((PROMPT, "--strategy", "nuclear=0.9"), "did you mean 'nucleus'"),
         ((PROMPT, "--strategy", "contrastive=0.6"), "choose nucleus"),
-        ((PROMPT, "--intervals"), "--intervals are those of --method attention"),
+        ((PROMPT, "--intervals"), "--intervals are for --method attention"),
         ((PROMPT, "--tokens", 0), "'--tokens': must be at least 1"),
         ((PROMPT, "--method", "erasure-mean"), "did you mean 'erasure-mean-embedding'"),
-        ((PROMPT, "--method", "erasure-mean-embedding", "--target", "rating"), "rates nothing"),
+        ((PROMPT, "--method", "erasure-mean-embedding", "--target", "rating"), "gives no rating"),
         ((" ".join(["film"] * 64),), "64 tokens"),
         ((PROMPT, "--out", "written.svg"), ".html or .json"),
         ((), "give a text"),

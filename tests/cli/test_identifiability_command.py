@@ -13,7 +13,7 @@ from glasshead.cli.interrupts import resumable_parts
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
-from typed import glasshead, one_line, refusal, shell, wait_for
+from typed import glasshead, held, one_line, refusal, shell, wait_for
 
 WORDS = ("good", "bad", "short", "warm", "long", "cold")
 TEXTS = [f"the {one} film was {two} and new" for one in WORDS for two in WORDS]
@@ -105,14 +105,16 @@ def test_interrupted_and_resumed(saved, tmp_path):
         encoding="utf-8",
     )
     typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
-    running = shell(*typed)
-    wait_for("out.parts/heads-*.parquet", tmp_path, running)
+    part = "out.parts/heads-*.parquet"
+    program = held("glasshead.identifiability.interval_batches:ResultStore.open_part", part)
+    running = shell(*typed, cwd=tmp_path, program=program)
+    wait_for(part, tmp_path, running)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
     assert "the finished parts are kept: repeat the command with --resume" in " ".join(said.split())
     assert not (tmp_path / "out").exists()
-    assert "an unfinished audit: go on with --resume" in refusal(tmp_path, *typed)
+    assert "an unfinished audit: continue with --resume" in refusal(tmp_path, *typed)
     begun = sorted(path.name for path in (tmp_path / "out.parts").glob("heads-*"))
     glasshead(*typed, "--resume")
     card = AuditCard.load(tmp_path / "out")
@@ -182,7 +184,9 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     monkeypatch.setattr("glasshead.audits.audit_heads.map_findings", stop)
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], code=130)
     monkeypatch.undo()
-    assert "what another request measured" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")
+    assert "the measurements of another request" in refusal(
+        tmp_path, *typed[:2], other, *typed[2:], "--resume"
+    )
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], "--resume")
 
 
@@ -237,7 +241,7 @@ def test_a_misspelt_audit_is_called_so(saved, tmp_path):
 
 
 def test_a_pooled_model_says_whose_row_was_read(tiny, tmp_path):
-    for attention, told in (("softmax", ""), ("tanhmax", "signed weights, which have no first place")):
+    for attention, told in (("softmax", ""), ("tanhmax", "signed weights, which have no largest")):
         run = getattr(tiny, attention)
         glasshead("audit", run, "synthetic", "--audits", "identifiability", "--out", tmp_path / attention)
         card = AuditCard.load(tmp_path / attention)

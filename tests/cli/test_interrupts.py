@@ -11,10 +11,9 @@ from alike import assert_same_weights
 from glasshead.cli.training_bar import ProgressBar
 from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
-from typed import TINY, glasshead, one_line, shell, tree, wait_for
+from typed import TINY, glasshead, held, one_line, shell, tree, wait_for
 
 STEPS = 7  # per epoch of the tiny set
-# Enough epochs for a signal to arrive in the middle, enough steps for one to arrive in the first.
 LONG = ("synthetic", "--option", "instances=2000", "--epochs", "10", "--seed", "5", "--learning-rate", "0.05")
 
 
@@ -43,6 +42,17 @@ class TestTrain:
     def test_in_the_first_epoch(self, tmp_path, stop_at):
         with stop_at(STEPS - 2):
             result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=130)
+        assert "nothing was written" in one_line(result.stderr)
+        assert tree(tmp_path) == {}
+
+    @pytest.mark.parametrize("repeats", [(), ("--repeats", 2)])
+    def test_while_its_folder_is_made(self, tmp_path, monkeypatch, repeats):
+        def stop(path, plan):
+            assert path.parent.exists()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("glasshead.training.checkpointing.write_json", stop)
+        result = glasshead("train", *TINY, *repeats, "--out", tmp_path / "new" / "run", code=130)
         assert "nothing was written" in one_line(result.stderr)
         assert tree(tmp_path) == {}
 
@@ -164,7 +174,8 @@ class TestNobodyReadsOn:
 @pytest.mark.slow
 class TestRealProcesses:
     def test_interrupted_in_the_first_epoch(self, tmp_path):
-        process = shell("train", "synthetic-large", "--out", "new/run", cwd=tmp_path)
+        program = held("glasshead.cli.training_bar:ProgressBar.on_step_end")
+        process = shell("train", *LONG, "--out", "new/run", cwd=tmp_path, program=program)
         wait_for("new/run.partial", tmp_path, process)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
@@ -174,8 +185,10 @@ class TestRealProcesses:
         assert tree(tmp_path) == {}
 
     def test_interrupted_later_and_on(self, tmp_path):
-        process = shell("train", *LONG, "--out", "run", cwd=tmp_path)
-        wait_for("run.partial/checkpoints/checkpoint-*/trainer_state.json", tmp_path, process)
+        epoch = "run.partial/checkpoints/checkpoint-*/trainer_state.json"
+        program = held("glasshead.cli.training_bar:ProgressBar.on_step_end", epoch)
+        process = shell("train", *LONG, "--out", "run", cwd=tmp_path, program=program)
+        wait_for(epoch, tmp_path, process)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
         assert process.returncode == 130, errors
@@ -188,7 +201,10 @@ class TestRealProcesses:
         assert_same_weights(tmp_path / "run", tmp_path / "unbroken")
 
     def test_an_audit_interrupted_while_it_loads(self, tiny, tmp_path):
-        process = shell("audit", tiny.softmax, "synthetic", "--out", "new/audit", cwd=tmp_path)
+        program = held("glasshead.audits:run_audit")
+        process = shell(
+            "audit", tiny.softmax, "synthetic", "--out", "new/audit", cwd=tmp_path, program=program
+        )
         wait_for("new/.audit.glasshead-new", tmp_path, process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)

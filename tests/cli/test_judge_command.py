@@ -200,7 +200,7 @@ def test_what_was_measured_otherwise_is_refused(audited, tiny, tmp_path):
     folder, _ = audited
     given = ("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", folder, "--resume")
     said = refusal(tmp_path, *given, "--seed", 1)
-    assert f"{folder.name} holds what another request measured (different: " in said
+    assert f"{folder.name} holds the measurements of another request (different: " in said
     assert "seed" in said
     assert not folder.with_name(f"{folder.name}.parts").exists()
     assert AuditCard.load(folder).facts["audit_seed"] == 0

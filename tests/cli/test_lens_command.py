@@ -54,7 +54,7 @@ def test_words_of_the_text_are_no_markup(model, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--target", "unheard"], "no token of this model"),
+        (["--target", "unheard"], "not a token of this model"),
         (["--out", "inside.docx"], "must end in"),
         (["--at", "w01"], "--at"),
     ],
@@ -68,7 +68,7 @@ def test_tuned_lens_from_a_file(model, tmp_path):
     texts.write_text("\n".join(repeated_text(seed=seed)[0] for seed in range(24)) + "\n", encoding="utf-8")
     said = " ".join(glasshead("lens", model, repeated_text()[0], "--tuned", texts).stdout.split())
     assert "fitted on 18 texts" in said
-    assert "On 6 texts that were left out" in said
+    assert "On 6 texts that were held out" in said
     glasshead("lens", model, repeated_text()[0], "--tuned", texts, "--out", tmp_path / "inside.json")
     fit = json.loads((tmp_path / "inside.json").read_text(encoding="utf-8"))["lens"]["fit"]
     assert len(fit["plain"]) == len(fit["tuned"]) == len(fit["gains"]) == 2

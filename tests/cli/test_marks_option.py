@@ -22,4 +22,4 @@ def test_marks_column(tiny, tmp_path):
     again = (*audit[:-1], tmp_path / "other")
     assert "name the column of marks (--marks-column)" in refusal(tmp_path, *again)
     wrong = refusal(tmp_path, *again, "--marks-column", "label")
-    assert "reviews.jsonl row 1: 'positive' is no list of spans" in wrong
+    assert "reviews.jsonl row 1: 'positive' is not a list of spans" in wrong

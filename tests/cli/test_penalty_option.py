@@ -48,9 +48,9 @@ def test_embeddings_start_in_the_range_that_is_set(tmp_path):
         (("context-output=inf",), "is not NAME=NUMBER"),
         (("context-output=-1",), "must be 0 or a positive number, not -1"),
         (("context-outptu=1",), "did you mean 'context-output'?"),
-        (("context-output=1", "--score", "query-key"), "no context vector V: take --score context"),
-        (("context-output=1", "--d-v", "4"), "take --set value_dim=null"),
-        (("encoder=1", "--encoder", "none"), "there is no encoder: take --encoder affine or lstm"),
+        (("context-output=1", "--score", "query-key"), "no context vector V: use --score context"),
+        (("context-output=1", "--d-v", "4"), "use --set value_dim=null"),
+        (("encoder=1", "--encoder", "none"), "there is no encoder: use --encoder affine or lstm"),
         (("encoder=1", "--set", "penalties=3"), "--penalty must be a mapping, not 3"),
     ],
 )

@@ -17,6 +17,7 @@ def test_draws_each_kind_and_nothing_else(tmp_path, kind):
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_file(tmp_path):
     out = tmp_path / "distances.svg"
     glasshead("plot", "distance-aware", "--out", out)
@@ -26,6 +27,7 @@ def test_the_same_command_gives_the_same_file(tmp_path):
     assert out.read_bytes() == first
 
 
+@pytest.mark.slow
 def test_options_reach_the_plot(tmp_path, monkeypatch):
     asked = []
     compute = attention.distance_coefficients

@@ -40,7 +40,7 @@ def test_json_stands_alone_on_standard_output(tiny, tmp_path):
         (("--statistic", "fidelity"), "unknown statistic 'fidelity'"),
         (("--limit", "0"), "'--limit': must be at least 1"),
         (("--out", "x.docx"), "docx"),
-        (("--out", "x.html", "--resume"), "give --out a folder"),
+        (("--out", "x.html", "--resume"), "name a folder with --out"),
         (("--out", "x", "--resume"), "there is nothing to resume"),
         (("--workers", "2", "--ray", "auto"), "choose one of them"),
         (("--methods", "gradient", "--split", "nowhere"), "nowhere"),
@@ -53,6 +53,7 @@ def test_what_cannot_be_asked_is_refused_and_nothing_is_written(
     assert message in refusal(tmp_path, "rank", tiny.softmax, "synthetic", *options)
 
 
+@pytest.mark.slow
 def test_a_folder_keeps_what_was_measured_and_more_texts_go_on_from_it(tiny, tmp_path):
     out = tmp_path / "x"
     asked = "rank", tiny.softmax, "synthetic", "--methods", "attention,gradient", "--removals", "delete"

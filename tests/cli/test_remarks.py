@@ -14,7 +14,7 @@ def test_train_audit_and_explain_say_what_they_read(tmp_path):
     lines = glasshead("train", path, *limits, "--out", run).stdout.splitlines()
     assert lines[0].startswith("train  ")
     assert "rows: Good 1, bad " in lines[0]
-    assert any("'Good' and 'good' differ by case" in line for line in lines)
+    assert any("'Good' and 'good' differ only by case" in line for line in lines)
     assert any("labels that occur once: 'Good'" in line for line in lines)
     cut = [line for line in lines if line.startswith("train: ")]
     assert "texts cut to 12 tokens" in cut[0]
@@ -27,7 +27,7 @@ def test_train_audit_and_explain_say_what_they_read(tmp_path):
     assert set(told) <= set(card["facts"]["notes"])
     assert card["facts"]["coverage"]["cut"] > 0
     lines = glasshead("explain", run, "a film " * 10 + "zyx").stdout.splitlines()
-    assert lines.pop(0) == "the classes 'Good' and 'good' differ by case alone"
+    assert lines.pop(0) == "the classes 'Good' and 'good' differ only by case"
     assert lines[0] == "read: 1 of 1 text cut to 12 tokens, 9 of 21 tokens not read (42.9%)"
 
 

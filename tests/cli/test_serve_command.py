@@ -39,7 +39,7 @@ def test_options(tmp_path, options, message):
 
 def test_an_empty_folder_of_audits(tmp_path):
     said = refusal(tmp_path, "serve", "model", "--audits", tmp_path, "--no-browser")
-    assert "holds no audit: 'glasshead audit' writes one" in said
+    assert "has no audit: 'glasshead audit' writes one" in said
 
 
 def test_a_model_that_is_named_twice(tmp_path):

@@ -13,11 +13,7 @@ that write all is tried."""
 QUICK = [
     ("classes", "modernbert"),
     ("tags", "gpt_oss"),
-    ("spans", "lxmert"),
-    ("choices", "convbert"),
     ("hidden words", "mobilebert"),
-    (NEXT, "inkling2_text"),
-    (NEXT, "prophetnet"),
     (NEXT, "xlm-roberta"),
     (NEXT, "xlnet"),
 ]

@@ -57,6 +57,7 @@ def test_the_page_has_every_family_and_every_capability():
     assert {"llama", "qwen3", "xlm-roberta", "camembert", "t5", "gpt_neox", "opt", "mistral"} < {*complete}
 
 
+@pytest.mark.slow
 @of_families("MPNet")
 def test_the_page_says_what_the_family_can_do(family):
     """But for the methods of a family that is open: below, each of them has to keep more promises."""
@@ -65,6 +66,7 @@ def test_the_page_says_what_the_family_can_do(family):
     assert {name: row(family)[name] for name in told} == told
 
 
+@pytest.mark.slow
 @of_families("Bert")
 def test_every_method_explains_a_batch_as_each_text_and_leaves_the_model_as_it_was(family):
     model, tokenizer = family.build().train(), family.tokenizer()
@@ -93,7 +95,8 @@ def check_method(method, subject, expected):
         torch.testing.assert_close(attribution.scores, alone.scores, **ALL_LAYERS, msg=method)
 
 
-@of_families("Bert", "DebertaV2")
+@pytest.mark.slow
+@of_families("Bert")
 def test_audits_read_a_batch_as_each_text_whichever_side_is_padded(family):
     if row(family)["agreement"] != YES:
         pytest.skip(row(family)["agreement"])

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import glasshead
-from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, TARGETS
 from readable import KINDS, planted
@@ -16,7 +15,9 @@ from tolerances import ONE_MODEL
 
 SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
 REFUSING = ("captum:deep-lift",)  # what its rules do not cover, such as attention: test_deep_lift.py
-OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.edits}  # tests/explainers/test_patches.py
+OF_IMAGES = {
+    name for name, explainer in EXPLAINERS.items() if explainer.for_images
+}  # tests/explainers/test_patches.py
 METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING, *OF_IMAGES)]
 NEED_LAYERS = {"alti", "value-norm-residual", "value-zeroing", "attn-lrp", "cp-lrp", "layer-chosen"}
 NEED_SHARES = {"rollout", "attention-flow"}
@@ -250,6 +251,7 @@ def test_targets_agree_on_the_sign(of):
     assert other.target == "negative"
 
 
+@pytest.mark.slow
 def test_every_explainer_can_be_ranked_and_leads_where_one_token_is_read():
     """All but random numbers put that token first, and so cannot be told apart."""
     texts, labels = planted_texts(counts=(30, 16))

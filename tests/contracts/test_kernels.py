@@ -174,7 +174,7 @@ def test_heads_are_cut_where_that_is_promised(name):
     """Each head by a position of its own; the gradient reaches the parameters of the whole."""
     position = call_of(name).mechanism.position
     if not position.per_head:
-        with pytest.raises(TypeError, match="does not promise per_head"):
+        with pytest.raises(TypeError, match="is not per_head"):
             position.of_heads(slice(0, 1))
         return
     call = call_of(name, 9, "causal")

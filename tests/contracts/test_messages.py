@@ -80,6 +80,7 @@ def test_a_message_spells_what_it_names():
     assert written == {}
 
 
+@pytest.mark.slow
 def test_a_message_quotes_every_parameter():
     parameters = {option.name.rstrip("_") for command in commands_of(APP) for option in command.params}
     parameters |= set(OPTIONS) | {field.name for field in fields(TrainingConfig)}

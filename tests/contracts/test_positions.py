@@ -180,7 +180,7 @@ def test_facts_are_as_declared(choice):
         queries, keys = position.features(q, k, 0.5, positions)
         close(queries @ keys.transpose(-1, -2), scores)
     else:
-        with pytest.raises(TypeError, match="no dot products"):
+        with pytest.raises(TypeError, match="not dot products"):
             position.features(q, k, 0.5, positions)
 
 
@@ -261,7 +261,7 @@ def test_learned_positions_need_sizes_and_hold_to_them(name):
     if not POSITIONS[name].learned:
         assert not list(mechanism(name).parameters())
         return
-    with pytest.raises(InputError, match="say how many and their size"):
+    with pytest.raises(InputError, match="name their number and size"):
         mechanism(name)
     using = mechanism(name, num_heads=2, head_dim=4, value_dim=5).double()
     with pytest.raises(InputError, match="was built for"):

@@ -20,7 +20,7 @@ ASKED = ("audit", "cite", "explain", "generate", "heads", "rank")
 # How results are shown and kept, and how texts are typed: in Python results and strings do that.
 OF_A_COMMAND = {
     "audit": {"fail_under", "format", "out", "overwrite", "resume"},
-    "cite": {"format", "out", "overwrite"},
+    "cite": {"format", "out", "overwrite", "questions", "resume"},
     "explain": {"file", "format", "next_token", "out", "overwrite", "pair"},
     "generate": {"file", "format", "intervals", "method", "out", "overwrite", "prompts", "target"},
     "heads": {"format", "out", "overwrite", "resume"},
@@ -49,7 +49,8 @@ def test_they_have_the_same_defaults(name):
     for field, usual in defaults_of(request_of(name)).items():
         if field in typed:
             shown = ",".join(usual) or None if isinstance(usual, tuple) else usual
-            assert typed[field] == shown, field
+            several = isinstance(typed[field], list)  # may be typed several times
+            assert typed[field] == ([shown] if several else shown), field
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -108,9 +109,9 @@ def test_a_wrong_value_is_refused_before_anything_is_opened(name, field, wrong, 
         ({"rows": "banana"}, "unknown rows 'banana'"),
         ({"tolerance": float("inf")}, "tolerance"),
         ({"dtype": "int7"}, "int7"),
-        ({"audits": []}, "`audits` names none"),
+        ({"audits": []}, "`audits` is empty"),
         ({"audits": ["tokens"], "layers": 0}, "are for `audits='identifiability'`"),
-        ({"gpus_per_task": 1}, "name it with `ray`"),
+        ({"gpus_per_task": 1}, "use it with `ray`"),
         ({"workers": 2, "ray": "auto"}, "`workers` are local and `ray` is a cluster"),
         ({"workers": 0}, "`workers` is from 1 to 1,000"),
         ({"budget": "soon"}, "`budget` is a time such as 90s, 10m or 2h"),

@@ -12,9 +12,8 @@ def test_the_page_has_every_task():
     assert list(TABLE) == list(TASKS)
     assert page(TABLE, HEAD, TAIL) == PAGE.read_text(encoding="utf-8"), "run `make families`"
     for name, row in TABLE.items():
-        assert {row[each] for each in ("gradient", "notebook", "oracle")} == {YES}
+        assert {row[each] for each in ("gradient", "notebook", "oracle", "page")} == {YES}
         assert (row["attention"] == YES) == (name != "answer against another")
-        assert (row["page"] == YES) == (name != "captions")  # it has texts alone
         assert {row["ranking"], row["faithfulness"]} == {YES}
         assert (row["report on heads"] == YES) == (name != "answer against another")
 

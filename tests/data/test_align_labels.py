@@ -22,7 +22,7 @@ def test_names_are_matched_in_any_order(data, kept):
 def test_case_matters_only_where_it_tells_classes_apart():
     order, note = align_labels(["NEG", "POS"], ["pos", "neg"])
     assert order.tolist() == [1, 0]
-    assert "whatever their case" in note
+    assert "ignoring case" in note
     with pytest.raises(InputError, match="the data have pos, neg"):
         align_labels(["POS", "Pos"], ["pos", "neg"])
 

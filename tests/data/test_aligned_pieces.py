@@ -11,6 +11,7 @@ from glasshead.data import encode, has_places, offsets_of
 from glasshead.data.aligned_pieces import AHEAD, align, read_pieces
 from glasshead.data.token_names import token_names
 from glasshead.data.word_places import divide, trim
+from slow_cases import slow_but
 
 SENTENCE = (
     "the film was not good but Schöne Grüße aus Köln über straßenbahn don't well-made 😀 👍🏽 café naïve "
@@ -112,7 +113,8 @@ def test_long_texts_that_do_not_fit_are_read_in_time():
     assert [text[start:stop] for start, stop in found] == text.split()
 
 
-@pytest.mark.parametrize("kind", [ByT5Tokenizer, CanineTokenizer])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", slow_but(ByT5Tokenizer, of=[ByT5Tokenizer, CanineTokenizer]))
 def test_a_long_text_that_is_cut_is_read_as_its_beginning(kind):
     """In time: the rest of it is not looked at for each token."""
     text = "Grüße vom @@ Film ▁ und so weiter, " * 6000
@@ -138,8 +140,9 @@ def test_pieces_that_are_cut_away_change_no_place(text, other, size):
         assert align(text, tokens[: size + AHEAD])[:size] == whole[:size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["right", "left"])
-@pytest.mark.parametrize("pair", [None, "böse", "two words and many more"])
+@pytest.mark.parametrize("pair", slow_but("böse", of=[None, "böse", "two words and many more"]))
 def test_what_is_cut_is_cut_as_by_the_tokenizer(side, pair):
     for kind in TOKENIZERS:
         tokenizer = kind(model_max_length=14)

@@ -69,7 +69,7 @@ def test_what_stands_around_texts_and_between_two():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"vocab_size": 258}, "does not hold all bytes: give 259"),
+        ({"vocab_size": 258}, "is too small for all bytes: give 259"),
         ({"min_freq": 0}, "start at 1"),
         ({"max_length": 1, "first": True}, "no room"),
         ({"min_freq": 100}, "no pair of tokens occurs 100 times"),

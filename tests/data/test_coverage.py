@@ -60,7 +60,7 @@ def test_ratings():
 
 def test_labels_that_occur_once_or_differ_by_case():
     _, case, once = describe_in_words(facts(Positive=9, positive=8, NaN=1, rare=1))
-    assert "'Positive' and 'positive' differ by case" in case
+    assert "'Positive' and 'positive' differ only by case" in case
     assert "occur once: 'NaN', 'rare'" in once
 
 

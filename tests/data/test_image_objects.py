@@ -81,7 +81,7 @@ def test_arrays_of_greys_are_images_and_those_of_one_axis_are_refused(make):
     read = glasshead.open(image_model(), processor()).tokenizer.inputs(split["image"][:])
     for one, own in zip(read, GREY, strict=True):
         assert np.array_equal(np.asarray(decode_pixels(one))[..., 1], own)
-    with pytest.raises(InputError, match="an array of 144 is no image"):
+    with pytest.raises(InputError, match="an array of 144 is not an image"):
         as_dataset(make(GREY.reshape(3, -1)))
 
 
@@ -94,7 +94,7 @@ def test_a_row_without_an_image_is_named():
 def test_pixels_that_a_processor_made_are_refused():
     made = processor()(IMAGES, return_tensors="pt")
     for source, words in (
-        (made, "give the images from which it made them"),
+        (made, "give the original images"),
         (made["pixel_values"], "before any normalisation"),
         (pd.DataFrame({"picture": IMAGES}), "no column of images: call it 'image'"),
     ):

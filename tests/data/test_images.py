@@ -159,8 +159,8 @@ def test_grey_palettes_and_transparency_become_colours():
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"this is no image", "is no image that can be read"),
-        (b"", "is no image that can be read"),
+        (b"this is not an image", "is not an image that can be read"),
+        (b"", "is not an image that can be read"),
         (saved(Image.effect_noise((64, 64), 90))[:900], "is truncated or damaged"),
         (saved(Image.effect_noise((64, 64), 90), "JPEG")[:900], "is truncated or damaged"),
         (saved(Image.fromarray(np.ones((2, 2), dtype=np.float32)), "TIFF"), "floating-point"),
@@ -183,17 +183,17 @@ def test_a_huge_image_is_refused_before_it_is_unpacked():
 def test_folders_that_hold_no_classes_no_images_or_half_a_split_are_refused(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="holds no data"):
+    with pytest.raises(InputError, match="has no data"):
         load(empty)
     with pytest.raises(InputError, match=r"0\.png has no class: put the images of each class into a folder"):
         load(fill(tmp_path / "flat", [(place.split("/")[1], content) for place, content in files()]))
-    with pytest.raises(InputError, match="is in no split, and others are"):
+    with pytest.raises(InputError, match="is in no split, but others are"):
         load(fill(tmp_path / "half", [*files(), ("train/cat/1.png", b"")]))
     with pytest.raises(InputError, match="has test but no train split"):
         load(fill(tmp_path / "test-only", [(f"test/{place}", content) for place, content in files()]))
-    with pytest.raises(InputError, match=r"stands too deep: put the images of each class"):
+    with pytest.raises(InputError, match=r"is nested too deep: put the images of each class"):
         load(fill(tmp_path / "deep", [*files(), ("2026/train/cat/1.png", b"")]))
-    with pytest.raises(InputError, match="holds no image"):
+    with pytest.raises(InputError, match="has no image"):
         load(zipped(tmp_path / "texts.zip", [("cat/1.txt", b"a cat")]))
     (tmp_path / "broken.zip").write_bytes(zipped(tmp_path / "whole.zip").read_bytes()[:-30])
     with pytest.raises(InputError, match="is not a whole zip file"):
@@ -213,7 +213,7 @@ def test_marks_that_are_no_boxes_are_refused_with_their_row():
         "label": ["a", "b"],
         "boxes": ["[[0, 0, 2, 2]]", "[[3, 1]]"],
     }
-    with pytest.raises(InputError, match=r"row 2: .*is no list of boxes"):
+    with pytest.raises(InputError, match=r"row 2: .*is not a list of boxes"):
         as_split(Dataset.from_dict(rows, features=features), LoadOptions(marks_column="boxes"))
 
 

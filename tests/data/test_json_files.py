@@ -34,10 +34,10 @@ def test_a_list_an_object_with_a_list_and_lines_are_one_table(tmp_path, name, co
         ("", "is empty"),
         (" \n", "is empty"),
         ("[]", "is empty"),
-        ("3", "holds no list of records"),
-        ('{"text": {"0": "a"}, "label": {"0": 1}}', "holds no list of records"),  # to_json() of pandas
-        ('{"text": ["a"], "label": [1]}', "holds no list of records"),
-        ('{"data": []}', "holds no list of records"),
+        ("3", "has no list of records"),
+        ('{"text": {"0": "a"}, "label": {"0": 1}}', "has no list of records"),  # to_json() of pandas
+        ('{"text": ["a"], "label": [1]}', "has no list of records"),
+        ('{"data": []}', "has no list of records"),
         ('{"train": [{"text": "a"}], "test": [{"text": "b"}]}', r"several lists of records \(train, test\)"),
         ('[{"text": "a"}, 3]', "record 2 is not a JSON object"),
         ('[{"text": "a"}, {"text": "\\ud83d"}]', "record 2 holds half a surrogate pair"),

@@ -87,7 +87,7 @@ def test_whole_cells_may_be_names_with_commas():
     names = ["war, peace", "food"]
     read_questions(rows, "all", names, LoadOptions())
     own = rows.add_column("question", ["a", "b"])
-    with pytest.raises(InputError, match="has a column 'question' of its own"):
+    with pytest.raises(InputError, match="already has a column 'question'"):
         read_questions(own, "all", names, LoadOptions(), ["question"])
 
 
@@ -132,7 +132,10 @@ def test_splits_are_chosen(tmp_path):
 @pytest.mark.parametrize(
     ("says", "columns"),
     [
-        ("row 2 has 'toxin' in the column 'labels', which is no label", {"labels": [["toxic"], ["toxin"]]}),
+        (
+            "row 2 has 'toxin' in the column 'labels', which is not a label",
+            {"labels": [["toxic"], ["toxin"]]},
+        ),
         ("row 1 has 7 in the column", {"labels": [[7], [1]]}),
         ("row 1 has 0 in the column 'labels', twice", {"labels": [[0, 0], [1]]}),
         ("has no label in the column 'labels'", {"labels": [[], []]}),

@@ -85,7 +85,7 @@ def test_a_split_in_the_schema_is_checked_too():
     whole = split.add_column("marks", MARKS)
     assert as_split(whole, LoadOptions()) is whole
     assert marks_of(as_split(split.add_column("marks", [1, 2, 3, 4]), LoadOptions())) is None
-    with pytest.raises(InputError, match=r"the data set row 4: \[0, 5\] is no part of its text"):
+    with pytest.raises(InputError, match=r"the data set row 4: \[0, 5\] is not part of its text"):
         as_split(split.add_column("marks", [[], [], [], [[0, 5]]]), LoadOptions())
 
 
@@ -98,7 +98,7 @@ def test_of_a_pair_they_count_on_into_the_second_text(tmp_path):
     assert marks_of(whole(tmp_path / "a.jsonl")) == [[(14, 18)]] * 2
     rows[1]["marks"] = [[14, 19]]
     (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert "row 2: [14, 19] is no part" in refusal(tmp_path / "b.jsonl", marks_column="marks")
+    assert "row 2: [14, 19] is not part" in refusal(tmp_path / "b.jsonl", marks_column="marks")
 
 
 def test_rows_keep_their_marks_when_they_are_divided(tmp_path):
@@ -122,19 +122,19 @@ def test_one_split_may_have_marks_and_the_other_none(tmp_path):
 @pytest.mark.parametrize(
     ("spans", "why"),
     [
-        ([[0, 12]], "[0, 12] is no part of its text, which has 11 characters"),
-        ([[-1, 2]], "[-1, 2] is no part"),
-        ([[3, 3]], "[3, 3] is no part"),
-        ([[5, 2]], "[5, 2] is no part"),
-        ([[0, 1, 2]], "[[0, 1, 2]] is no list of spans"),
-        ([0, 4], "[0, 4] is no list of spans"),
-        ([[0.0, 4.5]], "is no list of spans"),
-        ([[True, 4]], "is no list of spans"),
-        ({"start": 0}, "is no list of spans"),
-        ("good", "'good' is no list of spans"),
-        ("[[0, 4", "is no list of spans"),
-        ("[" * 5000, "is no list of spans"),
-        (7, "7 is no list of spans"),
+        ([[0, 12]], "[0, 12] is not part of its text, which has 11 characters"),
+        ([[-1, 2]], "[-1, 2] is not part"),
+        ([[3, 3]], "[3, 3] is not part"),
+        ([[5, 2]], "[5, 2] is not part"),
+        ([[0, 1, 2]], "[[0, 1, 2]] is not a list of spans"),
+        ([0, 4], "[0, 4] is not a list of spans"),
+        ([[0.0, 4.5]], "is not a list of spans"),
+        ([[True, 4]], "is not a list of spans"),
+        ({"start": 0}, "is not a list of spans"),
+        ("good", "'good' is not a list of spans"),
+        ("[[0, 4", "is not a list of spans"),
+        ("[" * 5000, "is not a list of spans"),
+        (7, "7 is not a list of spans"),
     ],
 )
 def test_what_is_no_span_is_refused_by_its_row(tmp_path, spans, why):
@@ -189,13 +189,13 @@ class TestTrees:
     )
     def test_what_is_no_tree_is_refused_by_its_line(self, tmp_path, line):
         folder = self.trees(tmp_path, *self.LINES, "", line)
-        with pytest.raises(InputError, match=r"line 6 is no labelled tree"):
+        with pytest.raises(InputError, match=r"line 6 is not a labelled tree"):
             load(folder)
 
     def test_plain_texts_are_no_data_set(self, tmp_path):
         texts = tmp_path / "texts.txt"
         texts.write_text("a good film\n", encoding="utf-8")
-        with pytest.raises(InputError, match="holds plain texts, and here each needs more: give a table"):
+        with pytest.raises(InputError, match="holds plain texts, but more is needed here: give a table"):
             load(texts)
 
     def test_tables_go_before_trees(self, tmp_path):

@@ -51,11 +51,11 @@ def test_three_axes_are_one_image_and_four_are_several():
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (PIXELS[0, 0], "an array of 3 is no image"),
-        (PIXELS[:0, :, 0], "an array of 0 × 10 is no image"),
-        (PIXELS[..., :1], "an array of 12 × 10 × 1 is no image"),
-        (PIXELS[:0], "an array of 0 × 10 × 3 is no image"),
-        (np.float64(0.5), "an array of one number is no image"),
+        (PIXELS[0, 0], "an array of 3 is not an image"),
+        (PIXELS[:0, :, 0], "an array of 0 × 10 is not an image"),
+        (PIXELS[..., :1], "an array of 12 × 10 × 1 is not an image"),
+        (PIXELS[:0], "an array of 0 × 10 × 3 is not an image"),
+        (np.float64(0.5), "an array of one number is not an image"),
         (PIXELS[:3], "3 × 10 × 3 may have its colours first or last"),
         (PIXELS.astype(np.int64), "pixels of the type int64"),
         (PIXELS > 9, "pixels of the type bool"),

@@ -60,5 +60,5 @@ def test_what_is_no_spreadsheet(tmp_path):
 def test_without_openpyxl_it_says_what_to_install(tmp_path, monkeypatch):
     path = saved(tmp_path / "a.xlsx", [("text",), ("a",)])
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(InputError, match=r"needs openpyxl: pip install 'glasshead\[xlsx\]'$"):
+    with pytest.raises(InputError, match=r"needs an extra: pip install 'glasshead\[xlsx\]'$"):
         read(path)

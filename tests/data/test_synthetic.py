@@ -183,7 +183,7 @@ class TestNamedSets:
             ({"ratio": 0}, "ratio is 0"),
             ({"ratio": 2, "classes": 3}, "for two classes"),
             ({"classes": 1}, "classes is 1: give an integer of 2 or more"),
-            ({"classes": 9}, "there are words for 8"),
+            ({"classes": 9}, "there are words for only 8"),
             ({"instances": 5}, "instances is 5"),
             ({"instances": 100.0}, "instances is 100.0"),
             ({"polar_words": 0}, "polar_words is 0"),

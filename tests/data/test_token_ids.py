@@ -29,5 +29,5 @@ def test_one_text_stands_alone():
 def test_ids_that_are_no_text_of_the_tokenizer_are_refused():
     model, tokenizer = FAMILIES["Bert"].build(), word_tokenizer()
     pair = tokenizer(*TEXTS)
-    with pytest.raises(InputError, match="row 1 of the token ids is read otherwise"):
+    with pytest.raises(InputError, match="row 1 of the token ids gives other ids"):
         glasshead.explain(model, pair, tokenizer=tokenizer)

@@ -136,7 +136,7 @@ class TestVocabulary:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"vocab_size": 5}, "holds no words"),
+            ({"vocab_size": 5}, "has no words"),
             ({"min_freq": 0}, "start at 1"),
             ({"max_length": 0}, "start at 1"),
             ({"min_freq": 3}, "no word occurs 3 times"),

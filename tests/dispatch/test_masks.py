@@ -60,7 +60,7 @@ def test_a_bias_can_be_added_to_our_masks(dtype, rows):
 
 def test_masks_that_say_too_little_are_refused():
     q, k = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
-    with pytest.raises(InputError, match="nobody knows where the queries stand"):
+    with pytest.raises(InputError, match="the positions of the queries are unknown"):
         parse_mask(None, q, k, causal=None, needs_positions=False)
     for dtype in (torch.bool, torch.long):
         with pytest.raises(InputError, match=rf"a mask of shape \[2, 5\] and type {dtype}"):

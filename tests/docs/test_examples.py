@@ -74,7 +74,11 @@ SHELL = {
         ["audits/integrated-gradients/card.json"],
         ["completeness gap", "samples per token", "The method captum:integrated-gradients"],
     ),
-    "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
+    "explain": (
+        ["explanation.html", "explanation.json", "methods.html"],
+        ["charming", "contribution", "score"],
+    ),
+    "halves": (["audits/halves/card.json"], ["products in bfloat16: on 1 text", "Noise floor: "]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "labels": (["audits/my-labels/card.json"], ["p(price) = ", "p(food) = ", "Report: audits/my-labels"]),
     "tags": (
@@ -98,7 +102,7 @@ SHELL = {
         ],
     ),
     "chats": (
-        ["chat.json"],
+        ["chat.json", "audits/chats/card.json"],
         [
             "bonjour",
             "answer in french   +",
@@ -109,14 +113,30 @@ SHELL = {
         ],
     ),
     "images_with_text": (
-        ["answer.html"],
-        ["predicted “blue”", "row 1, column 2     +", "Written to answer.html"],
+        ["answer.html", "written.html", "audits/my-vlm/report.html", "heads.html"],
+        [
+            "predicted “blue”",
+            "row 1, column 2     +",
+            "words have no pixels",
+            "Written to answer.html",
+            "More faithful than random",
+        ],
     ),
     "similarity": ([], ["cat", "similarity 0.60 for “first text”"]),
     "zero_shot": ([], ["predicted chosen for “This review is about travel.”, p(chosen) = "]),
+    "detect": (["explained.html"], ["Written to explained.html"]),
+    "segment": (
+        ["audits/my-segmenter/card.json"],
+        ["predicted house by night for", "each image is about one patch, drawn at random"],
+    ),
     "captions": (
         ["audits/my-clip/card.json"],
-        ["predicted a green square, p(a green square) = ", "the classes of the data are the captions"],
+        [
+            "predicted a green square, p(a green square) = ",
+            "for “image”, gradient",
+            "for “caption”, gradient",
+            "the classes of the data are the captions",
+        ],
     ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
@@ -134,7 +154,7 @@ SHELL = {
     "transition": (["transition.svg", "transition.json"], ["theory"]),
     "histogram": (
         ["runs/positional/run.json", "minima.svg"],
-        ["row of the token that is asked about", "semantic 1.00", "barrier"],
+        ["row of the target token", "semantic 1.00", "barrier"],
     ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
@@ -172,6 +192,10 @@ SHELL = {
         ["adversaries.svg", *(f"runs/{name}/run.json" for name in ("uniform", "imposed", "adversary"))],
         ["Run in runs/imposed", "Run in runs/adversary", "λ = 0.01: maps 0.", "Written to adversaries.svg"],
     ),
+    "audit_hub": (
+        ["audits/hub/index.html", "audits/hub/softmax/report.html", "audits/hub/tanhmax/card.json"],
+        ["Audits of 2 models", "Page: audits/hub/index.html"],
+    ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "compare_runs": (
         ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],
@@ -184,6 +208,10 @@ SHELL = {
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
         ["Does removing", "Report: faithful.html"],
+    ),
+    "grad_cam": (
+        ["cam.html", "earlier.html", "methods.html", "audits/grad-cam/report.html"],
+        ["the feature map of 6 × 6", "leads", "More faithful than random patches"],
     ),
     "images": (
         ["runs/digits/model.safetensors", "digit.html", "audits/digits/report.html"],
@@ -263,12 +291,38 @@ SHELL = {
         ["heads.html", "needed.html", "stream.csv", "heads.svg"],
         ["heads are shown to carry the answer", "Layer 0 head", "Kendall", "Report: stream.csv"],
     ),
+    "indirect_objects": (
+        ["runs/names/model.safetensors", "places.html", "movers.html"],
+        [
+            "Layer 0 at token −5 brings back 100 % [100, 100]",
+            "heads are shown to carry the answer",
+            "Layer 1 head",
+        ],
+    ),
+    "paths": (
+        ["keys.html", "values.html"],
+        ["is shown to carry the answer through the keys of layer 1 head 0", "through the values of layer 1"],
+    ),
+    "induction": (
+        ["heads.html", "places.csv"],
+        ["The logit of “go”", "head 1-0 adds", "show no pattern", "places of the stream are shown"],
+    ),
     "cite": (
         ["cited.html", "cited.md"],
         [
             "The answer comes from passage 2 (keeper.txt)",
             "called Anna. [2]",
             "The answer comes from passage 1 (ferry.txt). Written to cited.md",
+        ],
+    ),
+    "cite_questions": (["sources.html"], ["lowers the answer's probability most", "Written to sources.html"]),
+    "documents": (
+        ["documents.html"],
+        [
+            "The answer comes from passage 2 (keeper.txt)",
+            "The answer comes from passages",  # 2 and 4, in an order that rounding decides
+            "called Anna. [2][4]",
+            "Written to documents.html",
         ],
     ),
     "recommend": (
@@ -287,7 +341,7 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-IN_A_SHELL = ("train", "audit", "compare", "gate")
+IN_A_SHELL = ("train", "audit", "audit_hub", "compare", "gate")
 """Shell examples that a real shell runs; the others run in this process: they are the same commands."""
 FIXTURES = {"native": "native_compiler", "explanation": "short_search", "debate": "short_search"}
 """Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
@@ -301,18 +355,31 @@ MAKERS = {
     "choices": "choices",
     "zero_shot": "zero_shot",
     "captions": "captions",
+    "detect": "detect",
+    "segment": "segment",
     "similarity": "similarity",
     "write": "my_writer",
     "given_answer": "my_writer",
     "chats": "chats",
     "images_with_text": "images_with_text",
     "inside": "my_writer",
+    "grad_cam": "grad_cam",
     "images": "make_digit",
+    **dict.fromkeys(("patch", "paths", "induction"), "repeat_words"),
+    "indirect_objects": "indirect_objects",
+    "cite": "librarian",
+    "cite_questions": "librarian",
+    "documents": "librarian",
+} | dict.fromkeys(
+    ("own_model", "halves", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
+)
+"""Shell examples that read a model which a Python example saves."""
+READ_BY_PYTHON = {
     "patch": "repeat_words",
     "cite": "librarian",
-} | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
-"""Shell examples that read a model which a Python example saves."""
-READ_BY_PYTHON = {"patch": "repeat_words", "cite": "librarian"}
+    "cite_questions": "librarian",
+    "coming_from": "own_model",
+}
 """Python examples that do."""
 PRETRAINED = ("minilm", "adapters", "similarity")
 """Examples that begin with an encoder that is trained already."""
@@ -322,6 +389,11 @@ PYTHON = {
         r"The answer comes from passage 2 \(keeper\.txt\)\nWithout it the answer is .* as probable\.\n"
         r"2 \(keeper\.txt\): effect \d+\.\d, without it log p falls by \d+\.\d nats\n"
         r"Either of passages 2 \(keeper\.txt\) and 4 is enough\.\n$"
+    ),
+    "coming_from": r"largest difference below 1e-5: True\n$",
+    "cite_questions": (
+        r"Attention is highest on the passage whose removal costs most[\s\S]*"
+        r"leaders: .*contextcite.*\nplace: \d\.\d\d nats, others shuffled \d\.\d\d\n$"
     ),
     "patch": (
         r"shown to be needed for the answer\.\n"
@@ -352,6 +424,10 @@ PYTHON = {
     "chats": (
         r"bonjour\nbonjour and not hallo: because of 'answer in french'\n"
         r"bonjour and not adieu: because of 'please say hello'\n$"
+    ),
+    "grad_cam": (
+        r"^red at row [34], column [345]\nthe feature map of 6 × 6 that resnet\.encoder\.stages\.1 gives\n"
+        r"blue at row (8|9|10), column (9|10)\n"
     ),
     "images_with_text": r"p\(blue\) = 0\.[89]\d, most from 'row 1, column 2'\n$",
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
@@ -415,13 +491,14 @@ PYTHON = {
 # What these print is shown on a page, word for word.
 SHOWN = {
     "specs": "how-to/choose-a-mechanism.md",
-    "identity": "explanation/tanhmax.md",
+    "identity": "explanation/attention.md",
     "strategies": "how-to/generate.md",
     "answers": "how-to/generate.md",
     "identifiability": "tutorials/three-tokens.md",
 }
 ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command.py
     "demo.sh",
+    "indirect_objects.py",
     "labels.py",
     "librarian.py",
     "make_digit.py",
@@ -440,6 +517,8 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "choices.py",
     "zero_shot.py",
     "captions.py",
+    "detect.py",
+    "segment.py",
     "similarity.py",
     "use_signed_square.py",
 }
@@ -648,7 +727,7 @@ def test_a_missed_bar_exits_with_one(workspace: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["compare", "gate"])
+@pytest.mark.parametrize("name", ["audit_hub", "compare", "gate"])
 def test_in_a_real_shell(name: str, workspace: Path) -> None:
     check_in_a_shell(name, workspace)
 

@@ -29,6 +29,13 @@ NOTEBOOKS = {
         r"data:image/svg\+xml",
         r"predictions change much without these heads",
     ],
+    "where-did-it-look": [
+        r"(9\d|100)% of the answers",
+        r"data:image/png",
+        r"more faithful than the map of another question",
+        r"attention, last layer +[+-]",
+        r"attention rollout +([6-9]\d|100)% of 60 maps",  # the truth that is planted
+    ],
     "watch-training": [
         r"snapshots of \d+ steps",
         r"data:image/svg\+xml",
@@ -93,3 +100,15 @@ def output_text(cell: dict[str, Any]) -> str:
     for output in cell["outputs"]:
         parts += [output["text"]] if "text" in output else output.get("data", {}).values()
     return "\n".join("".join(part) for part in parts)
+
+
+def test_the_first_use_of_a_term_links_to_the_glossary(site: Path) -> None:
+    glossary = (site / "reference" / "glossary.html").read_text(encoding="utf-8")
+    anchors = re.findall(r'<dt id="(term-[\w-]+)"', glossary)
+    assert len(anchors) > 15
+    page = (site / "explanation" / "sign-gauge.html").read_text(encoding="utf-8")
+    links = re.findall(r'<a class="term [^"]*" href="\.\./reference/glossary\.html#([\w-]+)"', page)
+    assert "term-0" in links or "term-kendall-s" in links, links
+    assert set(links) <= {*anchors, "term-0"}
+    assert len(links) == len(set(links)) > 2
+    assert not re.search(r'<h\d>[^<]*<a class="term', page)

@@ -31,7 +31,7 @@ def test_the_extra_is_named(name, no_captum):
     ):
         with pytest.raises(InputError) as refused:
             ask()
-        assert f'{name!r} needs the package captum: pip install "glasshead[captum]"' in str(refused.value)
+        assert f"{name!r} needs an extra: pip install 'glasshead[captum]'" in str(refused.value)
     assert len(glasshead.explain(model, "good film", tokenizer=tokenizer(), method="gradient")) == 1
 
 

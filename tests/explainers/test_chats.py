@@ -79,7 +79,7 @@ def test_the_model_reads_what_the_template_tokenises(model, tokenizer):
 def test_tokens_that_a_template_lacks_are_named(model):
     bare = chat_tokenizer(TURNS.replace("{{ bos_token }}", ""))
     (note,) = [one for one in glasshead.explain(model, CHAT, tokenizer=bare).notes if "template" in one]
-    assert note.startswith("the tokenizer puts special tokens around the chat")
+    assert note.startswith("the tokenizer adds special tokens around the chat")
     assert note in glasshead.generate(model, CHAT, tokenizer=bare, tokens=1).notes
 
 

@@ -206,7 +206,7 @@ def test_a_single_layer_of_ones_own(first):
 def test_what_reads_no_word_cannot_tell():
     model = one_layer(first=True)
     nn.init.zeros_(model.head.weight)
-    assert "cannot be told" in caveat_of_gradient(model)
+    assert "may normalise" in caveat_of_gradient(model)
 
 
 def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_norm():

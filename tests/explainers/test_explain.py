@@ -170,7 +170,7 @@ def test_a_row_that_nothing_reads_is_said_and_not_silently_zero(bert):
         }
         assert not any(map(any, (each.scores for each in said[unread])))
         assert "does not use the row you chose" in said[unread].notes[-1]
-        assert not any("does not rest" in note for note in said[read].notes)
+        assert not any("does not depend" in note for note in said[read].notes)
 
 
 @pytest.mark.parametrize("method", ["attention", "contribution", "effective-attention", "random"])

@@ -268,6 +268,7 @@ def test_the_budget_of_a_batch_counts_heads_and_layers(monkeypatch):
     assert sizes == [8] * 4 + [4] * 8  # and two layers
 
 
+@pytest.mark.slow
 def test_small_batches_change_nothing(monkeypatch):
     for name in ("encoder first", "hierarchical", "pair-encoder"):
         kind = KINDS[name]()

@@ -1,5 +1,8 @@
 """Integrated gradients: closed forms, Captum asked directly, and the gap that the steps leave."""
 
+import copy
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +10,8 @@ from captum.attr import IntegratedGradients
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS
-from glasshead.explainers import EXPLAINERS
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS, find_explainer
 from glasshead.opening import open_subject
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 from tolerances import ONE_MODEL
@@ -39,29 +43,87 @@ def test_of_a_linear_model_it_is_the_gradient_times_the_way():
     assert abs(found.completeness_gap) < 1e-6
 
 
-@pytest.mark.parametrize("family", ["Bert", "GPT2"])
-def test_it_is_captums(family):
+@pytest.mark.parametrize(
+    ("family", "options", "steps", "baseline"),
+    [
+        ("Bert", "", 50, "pad"),
+        ("GPT2", "", 50, "pad"),
+        ("Bert", "+n_steps=7", 7, "pad"),
+        ("Bert", "+baselines=mask", 50, "mask"),
+        ("GPT2", "+n_steps=20+baselines=zero", 20, "zero"),
+    ],
+)
+def test_it_is_captums(family, options, steps, baseline):
     """Captum gets the vectors as ``inputs_embeds`` of the caller's own model."""
     subject = open_subject(FAMILIES[family].build(), FAMILIES[family].tokenizer())
     model, words = subject.model, subject.tokenizer
-    (found,) = EXPLAINERS[NAME](model, words, TEXTS[:1], target=1)
+    (found,) = find_explainer(NAME + options)(model, words, TEXTS[:1], target=1)
+    assert found.method == NAME + options
     read = words(TEXTS[0], return_tensors="pt")
     special = torch.tensor(
         words.get_special_tokens_mask(read["input_ids"][0], already_has_special_tokens=True)
     )
-    without = torch.where(special.bool(), read["input_ids"], words.pad_token_id)
     embed = model.get_input_embeddings()
+    token = words.mask_token_id if baseline == "mask" else words.pad_token_id
+    without = embed(torch.where(special.bool(), read["input_ids"], token)).detach()
+    if baseline == "zero":
+        without[0, ~special.bool()] = 0.0
 
     def forward(vectors):
         return model(inputs_embeds=vectors).logits.softmax(dim=-1)[:, 1]
 
     vectors = embed(read["input_ids"]).detach().requires_grad_()
     expected, gap = IntegratedGradients(forward).attribute(
-        vectors, embed(without).detach(), n_steps=50, return_convergence_delta=True
+        vectors, without, n_steps=steps, return_convergence_delta=True
     )
     torch.testing.assert_close(torch.tensor(found.scores), expected.sum(dim=-1)[0].detach(), **ONE_MODEL)
     assert found.completeness_gap == pytest.approx(gap.item(), abs=1e-6)
     assert all(found.scores[place] == 0 for place in special.nonzero()[:, 0].tolist())
+
+
+def test_zeros_leave_special_tokens_that_are_padding_too():
+    """As in GPT-2, whose padding is its end of text, here also the first token of a text."""
+    words = copy.deepcopy(FAMILIES["GPT2"].tokenizer())
+    words.add_special_tokens({"eos_token": "<eos>", "pad_token": "<eos>"})
+    model = FAMILIES["GPT2"].build()
+    model.resize_token_embeddings(len(words))
+    model.config.pad_token_id = words.pad_token_id
+    subject = open_subject(model, words)
+    (found,) = find_explainer(f"{NAME}+baselines=zero")(
+        subject.model, subject.tokenizer, [f"<eos> {TEXTS[0]}"], target=1
+    )
+    assert found.tokens[0] == "<eos>"
+    assert found.scores[0] == 0
+    assert np.abs(found.scores[1:]).min() > 0
+
+
+def test_a_baseline_that_the_tokenizer_lacks_is_not_offered():
+    words = copy.deepcopy(FAMILIES["GPT2"].tokenizer())
+    words.mask_token = None
+    subject = open_subject(FAMILIES["GPT2"].build(), words)
+    with pytest.raises(InputError, match=r"has no mask token: choose (pad or )?(unk or )?zero$"):
+        find_explainer(f"{NAME}+baselines=mask")(subject.model, subject.tokenizer, TEXTS[:1])
+
+
+def test_one_step_is_called_one():
+    (found,) = find_explainer(f"{NAME}+n_steps=1")(random_model(), tokenizer(), [TEXT])
+    assert found.settings.startswith("1 step from")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (f"{NAME}+steps=3", "has no option 'steps': it has 'n_steps' and 'baselines'"),
+        (f"{NAME}+n_steps=0", "'n_steps' is a whole number from 1 on, not 0"),
+        (f"{NAME}+n_steps=many", "'n_steps' is a whole number from 1 on, not many"),
+        (f"{NAME}+baselines=cls", "'baselines' is 'pad' or 'mask' or 'unk' or 'zero', not 'cls'"),
+        ("captum:deep-lift+n_steps=3", "has no option 'n_steps': it has 'baselines'"),
+        ("captum:lime+baselines=zero", "'baselines' is 'mask' or 'unk' or 'pad', not 'zero'"),
+    ],
+)
+def test_options_that_do_not_exist(name, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        find_explainer(name)
 
 
 def test_numbers_add_up_to_the_change_but_for_the_gap():

@@ -245,7 +245,7 @@ def test_nothing_to_ask_about():
 @pytest.mark.parametrize("method", [name for name, each in EXPLAINERS.items() if not each.reads_weights])
 def test_methods_whose_numbers_are_no_weights_are_refused(method):
     kind = KINDS["pooled"]()
-    message = f"the numbers of the method '{method}' are no attention weights.*: use the method attention"
+    message = f"the numbers of the method '{method}' are not attention weights.*: use the method attention"
     attribution = replace(told(of(kind, "film"))[0], method=method)
     with pytest.raises(InputError, match=message):
         with_intervals([attribution], kind.model, kind.tokenizer, ["film"])

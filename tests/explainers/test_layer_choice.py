@@ -137,7 +137,7 @@ def test_the_map_of_one_text_is_named_and_the_texts_beside_it_change_nothing():
     model = family.build().double()
     together = glasshead.explain(model, TEXTS, dtype="float64", **options)
     assert together[0].settings == "chosen among 48 maps"
-    assert "measures of such losses favour it" in together[0].caveat
+    assert "measures by deletion favour it" in together[0].caveat
     for own in together:
         (alone,) = glasshead.explain(model, own.text, dtype="float64", **options)
         np.testing.assert_allclose(own.scores, alone.scores, **ONE_MODEL)
@@ -169,11 +169,11 @@ def test_rank_says_that_it_was_chosen_by_removals():
     assert own == {"layer-chosen": "unknown-token", "random": None}
     remarks = " ".join(ranking.remarks)
     assert "layer-chosen scores tokens by unknown-token itself" in remarks
-    assert "measures of such losses favour it" in remarks
+    assert "measures by deletion favour it" in remarks
 
 
 @pytest.mark.parametrize("family", ["Bart", "T5"])
 def test_a_decoder_is_refused(family):
     family = FAMILIES[family]
-    with pytest.raises(InputError, match="'layer-chosen' reads no other: use 'attention'"):
+    with pytest.raises(InputError, match="'layer-chosen' reads self-attention only: use 'attention'"):
         glasshead.explain(family.build(), TEXTS[0], tokenizer=family.tokenizer(), method="layer-chosen")

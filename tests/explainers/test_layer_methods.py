@@ -243,6 +243,49 @@ def test_gradients_of_an_encoder_decoder(method):
     np.testing.assert_allclose(ours.scores, (decoder - np.eye(n, k=-1))[-1], **ALL_LAYERS)
 
 
+def test_bimodal_rules_of_an_encoder_decoder():
+    """By loops: what a decoder knows of its own tokens and, apart, of those of an encoder (rules 6 to 11)."""
+    output = attentions("Bart", TEXTS[0], graph=True)
+    (ours,) = explained("Bart", "gradient-attention+rules=bimodal", TEXTS[0], target=1)
+    score = output.logits[0, 1] - output.logits[0].mean()
+    parts = [output.encoder_attentions, output.decoder_attentions, output.cross_attentions]
+
+    def combined(maps):
+        products = maps * torch.autograd.grad(score, maps, retain_graph=True)[0]
+        return products.clamp(min=0)[0].mean(0).detach().numpy()
+
+    encoder, own, cross = ([combined(maps) for maps in part] for part in parts)
+    n = len(encoder[0])
+    text, decoder, between = np.eye(n), np.eye(n), np.zeros((n, n))
+
+    def normalised(known):
+        rows = (known - np.eye(n)).sum(axis=1, keepdims=True)
+        return (known - np.eye(n)) / np.where(rows == 0, 1, rows) + np.eye(n)
+
+    for maps in encoder:
+        text = text + maps @ text
+    for maps, above in zip(own, cross, strict=True):
+        decoder, between = decoder + maps @ decoder, between + maps @ between
+        between = between + normalised(decoder).T @ above @ normalised(text)
+    expected = between + (decoder - np.eye(n)) @ np.eye(n, k=-1)  # it reads the token before
+    np.testing.assert_allclose(ours.scores, expected[-1], **ALL_LAYERS)
+
+
+@pytest.mark.parametrize("name", ["Bert", "GPT2"])
+def test_bimodal_rules_of_one_stream_are_the_others(name):
+    plain, bimodal = (
+        explained(name, f"gradient-attention{option}", TEXTS[0], target=1)[0].scores
+        for option in ("", "+rules=bimodal")
+    )
+    np.testing.assert_allclose(plain, bimodal, atol=1e-8)
+
+
+@pytest.mark.parametrize("option", ["rules=other", "rule=bimodal"])
+def test_gradient_attention_has_no_other_rules(option):
+    with pytest.raises(InputError, match="rule"):
+        explained("Bert", f"gradient-attention+{option}", TEXTS[0])
+
+
 def test_the_null_of_causal_models_is_the_rollout_of_uniform_attention():
     output = attentions("GPT2", TEXTS[0])
     n = len(output.attentions[0][0, 0])

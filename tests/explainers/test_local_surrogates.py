@@ -10,7 +10,9 @@ import torch
 from captum._utils.models.linear_model import SkLearnRidge
 from captum.attr import KernelShap, Lime
 
-from glasshead.explainers import EXPLAINERS
+from glasshead.data import encode
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS, find_explainer, make_context
 from small import planted_model, random_model, tokenizer
 from tolerances import ONE_MODEL
 
@@ -61,6 +63,33 @@ def test_it_is_captums(name):
     expected = methods[name]().attribute(torch.ones(1, len(ids)), baselines=0.0, n_samples=samples)
     torch.testing.assert_close(torch.tensor(found.scores), expected[0].float(), rtol=1e-3, atol=1e-5)
     assert "[MASK]" in found.settings
+
+
+@each_method
+def test_options(name):
+    model = random_model(activation="softmax")
+    (found,) = find_explainer(f"{name}+n_samples=64+baselines=unk")(model, tokenizer(), [TEXTS[0]])
+    assert found.settings == "64 samples; removed tokens become [UNK]"
+    (again,) = find_explainer(f"{name}+n_samples=64+baselines=unk")(model, tokenizer(), [TEXTS[0]])
+    (other,) = find_explainer(f"{name}+n_samples=64")(model, tokenizer(), [TEXTS[0]])
+    np.testing.assert_allclose(found.scores, again.scores, **ONE_MODEL)
+    assert np.abs(np.subtract(found.scores, other.scores)).max() > 1e-3
+    context = make_context(model, encode(tokenizer(), [TEXTS[0]]), tokenizer())
+    removals = [find_explainer(f"{name}+baselines={one}").own_removal(context) for one in ("unk", "pad")]
+    assert removals == ["unknown-token", None]
+
+
+@each_method
+@pytest.mark.parametrize("samples", [1, 2, 5])
+def test_samples_that_cannot_rank_the_tokens_are_refused(name, samples):
+    model = random_model(activation="softmax")
+    with pytest.raises(InputError, match="cannot rank 4 tokens: 'n_samples' has to be at least 6"):
+        find_explainer(f"{name}+n_samples={samples}")(model, tokenizer(), [TEXTS[0]])
+    (found,) = find_explainer(f"{name}+n_samples=6")(model, tokenizer(), [TEXTS[0]])
+    assert np.abs(found.scores).max() > 0
+    assert find_explainer(f"{name}+n_samples=1")(model, tokenizer(), ["film"])[0].settings.startswith(
+        "1 sample;"
+    )
 
 
 def additive_model():

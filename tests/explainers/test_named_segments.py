@@ -150,7 +150,7 @@ class TestMarks:
 
     @pytest.mark.parametrize("text", ["a <<b", "a b>>", "a <<b <<c>> d>>", "a >>b<<"])
     def test_a_mark_alone_is_refused(self, text):
-        with pytest.raises(InputError, match="has no partner"):
+        with pytest.raises(InputError, match="is not closed"):
             strip_marks(text)
 
     @pytest.mark.parametrize("text", ["a <<>> b", "a << >> b"])
@@ -183,7 +183,7 @@ def test_every_place_of_a_named_part_is_a_segment():
     ("options", "message"),
     [
         ({"segments": ["plot is", "is not"]}, "share letters"),
-        ({"segments": "music"}, "in no text"),
+        ({"segments": "music"}, "not in any text"),
         ({"segments": " "}, "empty part"),
         ({"segments": PARTS, "unit": "token"}, "leave `unit` out"),
         ({"unit": "segment", "level": "sentence"}, "leave `level` out"),

@@ -1,5 +1,6 @@
 """Explanations of images: every method on every family, on truth that was planted, drawn and written."""
 
+import base64
 import io
 import json
 from dataclasses import replace
@@ -28,7 +29,7 @@ METHODS = (
     "attention", "contribution", "rollout", "gradient-attention", "gradient-attention-signed", "erasure",
     "erasure-renormalise", "erasure-zero-value", "erasure-neutral-colour", "erasure-mean-colour",
     "erasure-blur", "erasure-masked", "value-norm", "gradient",
-    "gradient-l2", "effective-attention", "random", "captum:integrated-gradients",
+    "gradient-l2", "grad-cam", "effective-attention", "random", "captum:integrated-gradients",
 )  # fmt: skip
 TEXT_ONLY = (
     "erasure-delete",
@@ -79,7 +80,7 @@ def context_of(opened, images, blocks=None, **options):
 def test_every_method_has_one_number_for_each_patch_alone_and_in_batches(method, name):
     opened, images = subject(name), pictures(3)
     if method == "erasure-masked" and name in READ_PATCHES:
-        with pytest.raises(InputError, match="averages the vectors of all patches"):
+        with pytest.raises(InputError, match="predicts from the vectors of the patches"):
             explain(method, opened, images)
         return
     together = explain(method, opened, images)
@@ -105,9 +106,7 @@ def test_what_is_for_words_is_refused_with_what_to_do_instead(method):
 )
 def test_what_is_for_patches_is_refused_before_texts(method):
     kind = bert()
-    with pytest.raises(
-        InputError, match=r"no way to take a part out of texts: use the method 'erasure-delete'"
-    ):
+    with pytest.raises(InputError, match=r"cannot remove a part of texts: use the method 'erasure-delete'"):
         EXPLAINERS[method](kind.model, kind.tokenizer, kind.texts[:1])
 
 
@@ -297,10 +296,10 @@ def test_what_is_no_image_is_refused_in_one_line(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "odd.png").write_bytes(b"no image")
     for source, words in (
-        ("a warm, funny film", "is no file: this model reads images"),
-        (tmp_path / "empty", "holds no image"),
-        (tmp_path / "odd.png", r"odd\.png is no image that can be read"),
-        (3, "int is no image"),
+        ("a warm, funny film", "is not a file: this model reads images"),
+        (tmp_path / "empty", "has no image"),
+        (tmp_path / "odd.png", r"odd\.png is not an image that can be read"),
+        (3, "int is not an image"),
     ):
         with pytest.raises(InputError, match=words) as refused:
             glasshead.explain(image_model(), source, tokenizer=processor())
@@ -366,3 +365,29 @@ def test_marks_are_where_they_are_in_what_a_processor_does_not_cut_off(size):
         shown = [number for number, (a, b, c, d) in enumerate(boxes, start=1) if red[b:d, a:c].any()]
         marks = [(left, top, left + 8 * step, top + 8 * step)]
         assert encoded.find_marked(["x"], [marks])[0].nonzero()[0].tolist() == shown
+
+
+@pytest.mark.parametrize("size", [(128, 64), (60, 200), (1200, 800), (8, 8)])
+def test_patches_are_drawn_where_they_are_in_the_image_as_it_was(size):
+    """A red square in each drawn box makes its patch red to the model."""
+    width, height = size
+    cutting = CLIPImageProcessorPil(
+        size={"shortest_edge": 48}, crop_size={"height": 48, "width": 48}, resample=0
+    )
+    reader = ImageReader(cutting, PatchGrid(6, 6, 48, 48, 1), normalisation_of(cutting))
+    grey = Image.new("RGB", size, (128, 128, 128))
+    drawn = reader.encode([as_picture(grey)]).drawing(0, "x")
+    shown = Image.open(io.BytesIO(base64.b64decode(drawn["images"][0].partition(",")[2])))
+    scale = shown.width / width
+    assert shown.height == round(height * scale)
+    assert max(shown.size) <= 480 or size == (8, 8)
+    boxes = [tuple(side / scale for side in box) for box in drawn["boxes"][1:]]
+    assert all(right > left and bottom > top for left, top, right, bottom in boxes)
+    for place in (0, 14, 35):
+        left, top, right, bottom = boxes[place]
+        red = Image.new("RGB", shown.size, (128, 128, 128))
+        red.paste((255, 0, 0), tuple(round(side * scale) for side in (left, top, right, bottom)))
+        pixels = reader.encode([as_picture(red)]).pixels[0].float()
+        redness = (pixels[0] - pixels[1]).unflatten(0, (6, 8)).unflatten(2, (6, 8)).mean(dim=(1, 3))
+        assert int(redness.argmax()) == place
+        assert float(redness.flatten().sort().values[-2]) < 0.5 * float(redness.max())

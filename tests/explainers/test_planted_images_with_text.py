@@ -64,7 +64,7 @@ def test_erasing_a_whole_quarter_says_which_one_was_read(reader, questions):
         model = with_images_of(subject.model, encoded)
         asked = ask_answer(model, Inputs(subject.tokenizer, texts, None, encoded), f" {DIGITS[digit]}", None)
         context = make_context(asked.model, asked.inputs.encoded, subject.tokenizer, target=GIVEN)
-        quarters = np.array([quarter_of(name) for name in texts[0].image.places.names])
+        quarters = np.array([quarter_of(name) for name in texts[0].images.names])
         falls = np.zeros((len(own), 4))
         for quarter in range(4):
             removed = torch.zeros(asked.inputs.encoded.ids.shape, dtype=torch.bool)
@@ -81,6 +81,7 @@ def test_erasing_a_whole_quarter_says_which_one_was_read(reader, questions):
     ("method", "least", "most"),
     [
         ("erasure-mean-embedding", 0.85, 1),
+        ("erasure-neutral-colour", 0.85, 1),
         ("attention", 0.9, 1),
         ("gradient-l2", 0.9, 1),
         ("random", 0.1, 0.45),

@@ -74,7 +74,7 @@ def test_several_rows_are_read_by_their_shares(closed_form):
         model, tokenizer, [TEXT], attention_selector=AttentionSelector(row="mean")
     )
     np.testing.assert_allclose(own.scores, maps.mean(dim=(0, 1)).mean(1), **EXACT_MATHS)
-    assert "columns in place of rows (mean of all rows)" in own.reading
+    assert "columns instead of rows (mean of all rows)" in own.reading
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -94,7 +94,7 @@ def test_a_mean_of_rows_that_sum_to_one_says_nothing():
         softmax.model, softmax.tokenizer, softmax.texts[:1]
     )
     assert np.ptp(own.scores) < 1e-6
-    assert "the mean of a row is the same for all" in own.caveat
+    assert "its mean orders nothing" in own.caveat
     signed = find_explainer("layer-mean+reading=mean-rows")(tanhmax.model, tanhmax.tokenizer, tanhmax.texts)
     assert max(np.ptp(one.scores) for one in signed) > 1e-3
     assert all(one.caveat is None for one in signed)
@@ -116,7 +116,9 @@ def test_columns_show_the_word_that_only_another_token_looks_at():
 @pytest.mark.parametrize("family", ["Bart", "T5"])
 def test_a_decoder_has_no_square_map(family, name):
     family = FAMILIES[family]
-    with pytest.raises(InputError, match=rf"'layer-max\+reading={name}' reads no other: use 'attention'"):
+    with pytest.raises(
+        InputError, match=rf"'layer-max\+reading={name}' reads self-attention only: use 'attention'"
+    ):
         glasshead.explain(
             family.build(), TEXTS[0], tokenizer=family.tokenizer(), method=f"layer-max+reading={name}"
         )
@@ -132,8 +134,8 @@ def test_a_learned_query_is_no_token():
     [
         ("layer-mean+reading=columns", "unknown reading 'columns': did you mean 'max-columns'"),
         ("layer-mean+reading=1", "unknown reading 1.0: choose from"),
-        ("layer-mean+depth=to", "'layer-mean' has no option 'depth': it has reading"),
-        ("layer-mean+reading", "reads name=value"),
+        ("layer-mean+depth=to", "'layer-mean' has no option 'depth': it has 'reading'"),
+        ("layer-mean+reading", "has the form name=value"),
         ("rollout+discard=to", "discard is a share from 0 to below 1, not to"),
     ],
 )

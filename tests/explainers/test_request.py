@@ -11,7 +11,10 @@ from glasshead.requests import MethodRequest
     ("wish", "message"),
     [
         ({"method": "atention"}, "did you mean 'attention'"),
-        ({"method": "gradient,attention"}, "'gradient,attention' is not one method: ask for each by itself"),
+        (
+            {"method": "gradient,attention"},
+            "'gradient,attention' is more than one method: name each separately",
+        ),
         ({"method": ["gradient", "attention"]}, "`method` is a word, not .*: call once for each"),
         ({"answer": ["x", "y"]}, "`answer` is a text, not .*one for all texts, so call once for each"),
         ({"against": "x"}, "as `target` or `answer`"),

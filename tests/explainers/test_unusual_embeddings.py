@@ -82,7 +82,7 @@ def test_a_model_without_gradients_is_refused_in_a_line():
 def test_a_model_without_a_table_of_words_is_refused():
     config = {name: value for name, value in BERT.items() if name != "vocab_size"}
     model = hf.CanineForSequenceClassification(hf.CanineConfig(**config, num_hash_buckets=32))
-    with pytest.raises(InputError, match="no one table of word vectors"):
+    with pytest.raises(InputError, match="no single table of word vectors"):
         glasshead.explain(model, TEXTS, tokenizer=word_tokenizer())
 
 

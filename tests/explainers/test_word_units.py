@@ -105,6 +105,7 @@ def test_a_pooled_word_has_the_contributions_of_its_pieces(pooled) -> None:
     assert of_words == pytest.approx(encoded.sum_units(pieces.numpy()), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_audits_and_rankings_count_words(subject) -> None:
     data = [
         {"text": text, "label": number % 2}

@@ -183,13 +183,13 @@ class TestClaim:
 
     @pytest.mark.parametrize("name", [".", "..", "/", "a/.."])
     def test_no_name(self, name):
-        with pytest.raises(InputError, match="no name"):
+        with pytest.raises(InputError, match="is not a valid name"):
             check_writable(Path(name), overwrite=True)
 
     def test_what_is_read_is_not_replaced(self, old):
         for reads in (old, old / "run.json", old.parent / "elsewhere" / ".." / "out"):
             (old.parent / "elsewhere").mkdir(exist_ok=True)
-            with pytest.raises(InputError, match="which is read"):
+            with pytest.raises(InputError, match="which is an input"):
                 check_writable(old, overwrite=True, reads=[reads])
         check_writable(old, overwrite=True, reads=[old.parent, old.parent / "elsewhere", old / "missing"])
 
@@ -207,7 +207,7 @@ class TestWhatIsReplaced:
         (ours / name).parent.mkdir(exist_ok=True)
         (ours / name).write_text("mine")
         before = tree(ours)
-        with pytest.raises(InputError, match=re.escape(f"glasshead did not write ({name})")):
+        with pytest.raises(InputError, match=re.escape(f"Glasshead did not write ({name})")):
             check_writable(ours, overwrite=True)
         with pytest.raises(InputError, match="did not write"), reserve_folder(ours, overwrite=True):
             pytest.fail("reserved")
@@ -242,13 +242,13 @@ class TestWhatIsReplaced:
     def test_a_name_alone_makes_nothing_ours(self, tmp_path, name):
         for other, content in ((name, "{}"), ("precious.txt", "mine")):
             (tmp_path / other).write_text(content)
-        with pytest.raises(InputError, match="glasshead did not make"):
+        with pytest.raises(InputError, match="Glasshead did not create"):
             check_writable(tmp_path, overwrite=True)
 
     @pytest.mark.parametrize("content", ["[]", "{", '{"files": 1}'])
     def test_a_damaged_list(self, ours, content):
         (ours / MANIFEST).write_text(content)
-        with pytest.raises(InputError, match="glasshead did not make"):
+        with pytest.raises(InputError, match="Glasshead did not create"):
             check_writable(ours, overwrite=True)
 
 

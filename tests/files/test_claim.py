@@ -14,7 +14,7 @@ def test_what_was_begun_is_taken_up_again(tmp_path):
     claim_folder(tmp_path / "parts", SETTINGS)
     claim_folder(tmp_path / "parts", SETTINGS)
     assert [path.name for path in (tmp_path / "parts").iterdir()] == [SETTINGS_FILE]
-    with pytest.raises(InputError, match="holds what another request measured"):
+    with pytest.raises(InputError, match="holds the measurements of another request"):
         claim_folder(tmp_path / "parts", SETTINGS | {"seed": 2})
     with pytest.raises(InputError, match=r"\(different: seed, data of train\)"):
         claim_folder(tmp_path / "parts", SETTINGS | {"seed": 3, "asked": {"data_of_train": "x"}})
@@ -26,7 +26,7 @@ def test_settings_that_were_cut_off_are_refused(tmp_path, part):
     path = tmp_path / SETTINGS_FILE
     text = path.read_text()
     path.write_text(part if isinstance(part, str) else text[: int(len(text) * part)])
-    with pytest.raises(InputError, match=r"settings.json is damaged: remove the folder"):
+    with pytest.raises(InputError, match=r"settings.json is damaged: delete the folder"):
         claim_folder(tmp_path, SETTINGS)
 
 

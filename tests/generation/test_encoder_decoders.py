@@ -277,7 +277,7 @@ def test_the_page_and_the_table_show_source_and_answer():
         (layer, head) for layer in (0, 1) for head in (0, 1, "mean")
     }
     page = written_page(with_maps)
-    assert "cross-attention to the source and own attention to the answer" in page
+    assert "cross-attention to the source and own attention to the answer, each summing to one" in page
     assert " → " in page
     console = Console(width=200, file=io.StringIO())
     console.print(terminal_view(written_document(with_maps)))
@@ -289,7 +289,7 @@ def test_the_page_and_the_table_show_source_and_answer():
     [
         ({"layer": 2}, "no attention layer 2"),
         ({"head": 5}, "no head 5"),
-        ({"intervals": True}, "not known of an encoder–decoder"),
+        ({"intervals": True}, "not available for encoder–decoders"),
     ],
 )
 def test_layers_are_those_of_the_decoder(options, words):
@@ -302,7 +302,7 @@ def test_weights_that_are_no_shares_are_not_multiplied():
     signed = glasshead.plug(copy.deepcopy(model), "tanhmax")
     written = generate(signed, PROMPT, tokenizer=tokenizer, tokens=3)
     assert written.explain("attention").map.signed
-    with pytest.raises(InputError, match="shares of a whole"):
+    with pytest.raises(InputError, match="needs weights that sum to one"):
         written.explain("rollout")
 
 

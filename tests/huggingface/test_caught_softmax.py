@@ -95,7 +95,7 @@ def test_without_values_there_are_none():
     _, copied = built("MPNet")
     with torch.no_grad(), record(copied) as trace:
         copied(**INPUTS)
-    with pytest.raises(InputError, match="no queries, keys and values"):
+    with pytest.raises(InputError, match="not queries, keys and values"):
         _ = trace.only[0].v
 
 

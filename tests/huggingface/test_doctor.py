@@ -219,7 +219,7 @@ def test_a_folder_that_is_missing_is_said_to_be(folder):
 def test_a_window_is_only_in_the_models_own_mask():
     model = hf.MistralModel(hf.MistralConfig(**GROUPED, sliding_window=3))
     (issue,) = [issue for issue in doctor(model, "softmax").diagnostics if issue.name == "sliding window"]
-    assert "taken as it is" in issue.remedy
+    assert "used as it is" in issue.remedy
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import glasshead
 from classifier_families import FAMILIES, TEXTS, word_tokenizer
 from families import FAMILIES as PLUGGED
 from glasshead.attention import upcast_half
-from glasshead.audits import data_view, view
+from glasshead.audits.measuring import data_view, view
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import explain_texts
@@ -112,6 +112,7 @@ def test_a_language_model_in_halves_writes_and_explains_the_same():
         np.testing.assert_allclose(own, other, **of_size(other, SAME))
 
 
+@pytest.mark.slow
 def test_an_audit_in_double_precision_keeps_the_halves():
     family = FAMILIES["Bert"]
     model, tokenizer = halved(lambda: family.build(labels=2)), family.tokenizer()

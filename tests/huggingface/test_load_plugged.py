@@ -133,7 +133,7 @@ def test_what_lost_its_attention_says_so_and_is_restored_by_load(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     del config["attn_implementation"]
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.warns(UserWarning, match=r"was saved with .*tanhmax.* runs without it, by 'sdpa'"):
+    with pytest.warns(UserWarning, match=r"was saved with .*tanhmax.* runs without it, with 'sdpa'"):
         hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
     torch.testing.assert_close(logits(glasshead.load(tmp_path)), logits(model), **ALL_LAYERS)
 
@@ -191,9 +191,9 @@ def test_parameters_that_do_not_fit_are_refused(saved, kind, word):
 def test_what_is_no_plugged_model_is_refused(tmp_path):
     hf.BertModel(hf.BertConfig(**SIZES)).save_pretrained(tmp_path / "plain")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no plugged model: load it with from_pretrained"):
+    with pytest.raises(InputError, match=r"has no plugged model: load it with from_pretrained"):
         glasshead.load(tmp_path / "plain")
-    for name, message in (("empty", "holds no model"), ("nowhere", "there is no folder")):
+    for name, message in (("empty", "has no model"), ("nowhere", "there is no folder")):
         with pytest.raises(InputError, match=message) as caught:
             glasshead.load(tmp_path / name)
         assert "\n" not in str(caught.value)

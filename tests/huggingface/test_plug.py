@@ -171,7 +171,7 @@ def test_each_unsupported_argument_is_refused(name):
     (_, module), *_ = attention_modules(glasshead.plug(BERT.build(), "tanhmax"))
     q = torch.randn(1, 2, 3, 8)
     attention_function(module, q, q, q, None, **{name: None})
-    with pytest.raises(InputError, match=r"BertSelfAttention .*which tanhmax cannot honour"):
+    with pytest.raises(InputError, match=r"BertSelfAttention .*which tanhmax cannot support"):
         attention_function(module, q, q, q, None, **{name: torch.zeros(1)})
 
 

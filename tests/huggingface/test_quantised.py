@@ -73,6 +73,7 @@ def check_packed(quantised, tokenizer, quantise):
     assert has_packed_weights(model) == (quantise is by_quanto_in_halves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantise", WAYS)
 @pytest.mark.parametrize("family", ["Bert", "Llama"])
 def test_explanations_are_those_of_the_numbers_that_are_packed(family, quantise):

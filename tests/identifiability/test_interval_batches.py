@@ -108,7 +108,7 @@ def test_what_was_interrupted_goes_on(tmp_path, monkeypatch):
 )
 def test_parts_of_other_settings_are_not_taken_up(tmp_path, other):
     made(tmp_path / "s")
-    with pytest.raises(InputError, match="what another request measured"):
+    with pytest.raises(InputError, match="the measurements of another request"):
         made(tmp_path / "s", **other)
 
 

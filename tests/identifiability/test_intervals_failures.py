@@ -112,7 +112,7 @@ def test_highs_says_why():
     ],
 )
 def test_weights_that_no_activation_makes_are_refused(kind, a, said):
-    with pytest.raises(InputError, match=f"no weights of the kind '{kind}'.*{said}"):
+    with pytest.raises(InputError, match=f"not weights of the kind '{kind}'.*{said}"):
         intervals(np.array([[0.0], [1.0], [2.0]]), a, kind=kind)
     inside = np.array(a) / 10 if kind != "simplex" else np.array([0.2, 0.3, 0.5 + 5e-4])
     assert intervals([[0.0], [1.0], [2.0]], np.abs(inside), kind=kind).failed == {}

@@ -23,6 +23,7 @@ time.sleep(300)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
 def test_workers_end_when_the_asking_process_is_killed():
     with subprocess.Popen([sys.executable, "-c", ASK], stdout=subprocess.PIPE, text=True) as asking:

@@ -81,7 +81,7 @@ def test_hidden_word():
 
 def test_states_of_another_form_are_not_read():
     model, tokenizer = built(hf.AutoModelForSequenceClassification, "XLNet")
-    with pytest.raises(InputError, match="one vector for each token"):
+    with pytest.raises(InputError, match="one vector per token"):
         lens(model, TEXT, tokenizer=tokenizer)
 
 
@@ -90,7 +90,7 @@ def test_logits_of_more_than_the_last_state_are_not_shown():
     seen = []
     model.transformer.h[0].register_forward_hook(lambda module, args, output: seen.append(output))
     model.transformer.ln_f.register_forward_hook(lambda module, args, output: output + seen[-1])
-    with pytest.raises(InputError, match="last layer alone"):
+    with pytest.raises(InputError, match="more than the state after its last layer"):
         lens(model, TEXT, tokenizer=tokenizer)
 
 

@@ -211,7 +211,7 @@ def test_model_stays_as_it_was():
 
 def test_bad_questions():
     model, tokenizer = writer("GPT2"), word_tokenizer("")
-    with pytest.raises(InputError, match="no token of this model"):
+    with pytest.raises(InputError, match="not a token of this model"):
         logit_attribution(model, TEXT, tokenizer=tokenizer, target="unheard")
     with pytest.raises(InputError, match="contrasted with itself"):
         logit_attribution(model, TEXT, tokenizer=tokenizer, target="good", against="good")

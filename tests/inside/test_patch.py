@@ -2,7 +2,6 @@
 
 import json
 from copy import deepcopy
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import glasshead
 from classifier_families import FAMILIES, TEXTS
 from classifier_families import word_tokenizer as words
 from glasshead.errors import InputError
+from glasshead.inside.foreign import disturbed
 from glasshead.inside.judge_patching import judge, sign_test
 from glasshead.inside.pairs import make_pairs, read_rows
 from glasshead.inside.patching import Effects, Exchange, exchange
@@ -22,88 +22,14 @@ from induction import (
     INDUCTION_HEAD,
     LAYERS,
     PREVIOUS_TOKEN_HEAD,
-    VOCABULARY,
     WORDS,
     induction_model,
     word_tokenizer,
 )
+from text_pairs import SENTENCES, induction_rows, language_model, parts_of, random_model, rows_of
 
 ASKED = Exchange("heads")
 KINDS = ("residual", "heads", "attention", "mlp")
-SENTENCES = (
-    ("the film was good and warm", "the film was bad and warm", "good", "bad"),
-    ("a film is bad and warm", "a film is good and warm", "bad", "good"),
-    ("the film was bad", "the film was good", "bad", "good"),
-    ("a warm film was", "a bad film was", "warm", "bad"),
-)
-
-
-def rows_of(sentences):
-    return [dict(zip(("clean", "corrupted", "answer", "against"), row, strict=True)) for row in sentences]
-
-
-def induction_rows(count=12, cue=False, noun=3):
-    """Repeated random words. The corrupted text has another word where the answer stands, or (``cue``) before
-    it, so that nothing tells what follows."""
-    rows = []
-    for number in range(count):
-        generator = torch.Generator().manual_seed(number)
-        order = [WORDS[index] for index in torch.randperm(len(WORDS), generator=generator)[: 9 + number % 2]]
-        first, other, extra = order[:-1], order[:-1], order[-1]
-        other[noun - cue] = extra
-        again = first[:noun]
-        rows.append(
-            {
-                "clean": " ".join([*first, *again]),
-                "corrupted": " ".join([*other, *again]),
-                "answer": first[noun],
-                "against": first[noun + 1] if cue else extra,
-            }
-        )
-    return rows
-
-
-@cache
-def language_model(kind):
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 32, "bos_token_id": 1, "eos_token_id": 1}
-    if kind == "gpt2":
-        config = hf.GPT2Config(n_embd=24, n_layer=3, n_head=3, n_positions=32, **sizes)
-    elif kind == "gpt_neox":
-        config = hf.GPTNeoXConfig(
-            hidden_size=24, num_hidden_layers=3, num_attention_heads=3, intermediate_size=40, **sizes
-        )
-    elif kind == "opt":
-        config = hf.OPTConfig(
-            hidden_size=24, num_hidden_layers=3, num_attention_heads=3, ffn_dim=40, word_embed_proj_dim=24,
-            max_position_embeddings=32, pad_token_id=0, **sizes,
-        )  # fmt: skip
-    else:
-        config = hf.LlamaConfig(
-            hidden_size=24, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1,
-            intermediate_size=40, **sizes,
-        )  # fmt: skip
-    model = hf.AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.ndim > 1:
-                weight.normal_(0.0, 0.3)
-    return model, words("")
-
-
-def parts_of(kind, model):
-    """Blocks, output projections and MLPs by their names: what the product must find by itself."""
-    if kind == "gpt2":
-        blocks = model.transformer.h
-        return blocks, [b.attn.c_proj for b in blocks], [b.mlp for b in blocks]
-    if kind == "gpt_neox":
-        blocks = model.gpt_neox.layers
-        return blocks, [b.attention.dense for b in blocks], [b.mlp for b in blocks]
-    if kind == "opt":
-        blocks = model.model.decoder.layers
-        return blocks, [b.self_attn.out_proj for b in blocks], [b.fc2 for b in blocks]
-    blocks = model.model.layers
-    return blocks, [b.self_attn.o_proj for b in blocks], [b.mlp for b in blocks]
 
 
 def plain_effects(kind, row, site, heads=3):
@@ -239,7 +165,8 @@ def test_ablation_names_the_planted_heads(source):
     shown = {(site.layer, site.column) for site in found.shown}
     assert INDUCTION_HEAD in shown
     assert shown <= {INDUCTION_HEAD, PREVIOUS_TOKEN_HEAD}
-    assert all(site.null is None for site in found.sites)
+    planted = found.site(*INDUCTION_HEAD)
+    assert abs(planted.null) < 0.3 * abs(planted.change)
 
 
 def test_a_change_that_any_other_pair_makes_too_is_not_shown():
@@ -249,6 +176,28 @@ def test_a_change_that_any_other_pair_makes_too_is_not_shown():
     last = found.site(1, 0)
     assert abs(last.null) > 1
     assert not last.is_shown
+
+
+def test_a_change_of_this_size_in_any_direction_is_the_null_of_what_breaks_an_answer():
+    base = [torch.randn(5, 2, 3, 8), torch.zeros(5, 2, 3, 8)]
+    given = [torch.randn(5, 2, 3, 8), torch.zeros(5, 2, 3, 8)]
+    given[0][:, 0, 1] = base[0][:, 0, 1]  # where both texts agree nothing changes
+    first, second = (disturbed(base, given, torch.Generator().manual_seed(seed)) for seed in (0, 1))
+    for own, other, one in zip(base, given, first, strict=True):
+        torch.testing.assert_close((one - own).norm(dim=-1), (other - own).norm(dim=-1))
+    cosines = torch.cosine_similarity(first[0] - base[0], given[0] - base[0], dim=-1)
+    assert abs(cosines.mean()) < 0.3
+    assert not torch.allclose(first[0], second[0])
+    assert torch.isfinite(first[1]).all()
+
+
+def test_no_null_where_none_is_asked_for():
+    model, tokenizer = induction_model()
+    for direction in ("denoise", "noise"):
+        found = glasshead.patch(
+            model, induction_rows(), tokenizer=tokenizer, direction=direction, null=False, method="both"
+        )
+        assert all(site.null is None for site in found.sites)
 
 
 def simulated(rng, pairs=12, sites=(2, 6), planted=0.0, null=True):
@@ -261,11 +210,18 @@ def simulated(rng, pairs=12, sites=(2, 6), planted=0.0, null=True):
 
 def judged(effects, asked=ASKED):
     pairs = [PatchedPair(["a"], ["b"], "yes", "no", 0.0, float(one)) for one in effects.total]
-    facts = {"name": "simulated", "sites": "heads", "source": "pair", "direction": "denoise"}
+    facts = {
+        "name": "simulated",
+        "sites": "heads",
+        "source": "pair",
+        "direction": "denoise",
+        "unit": "log-odds",
+    }
     return judge(effects, asked, pairs, [str(head) for head in range(6)], facts)
 
 
 @pytest.mark.parametrize("null", [True, False])
+@pytest.mark.slow
 def test_sites_that_change_at_random_are_not_shown(null):
     """Of 300 models that tell the texts apart, whose sites mean nothing, 5 % may claim one."""
     rng = np.random.default_rng(0)
@@ -309,13 +265,6 @@ def test_an_answer_that_is_lower_in_the_clean_texts_is_said_to_be():
     assert not found.shown
 
 
-def test_a_model_that_is_asked_about_words_is_refused():
-    model = hf.BertForTokenClassification(FAMILIES["Bert"].build().config).eval()
-    rows = [{"clean": "a film", "corrupted": "a plot", "answer": 1}]
-    with pytest.raises(InputError, match="is asked for more than"):
-        glasshead.patch(model, rows, tokenizer=words())
-
-
 def test_an_mlp_that_runs_in_chunks_is_left_alone():
     model = FAMILIES["Bert"].build()
     chunked = deepcopy(model)
@@ -324,26 +273,22 @@ def test_an_mlp_that_runs_in_chunks_is_left_alone():
     rows = [{"clean": "a warm film was good and", "corrupted": "a bad film was good and", "answer": 1}]
     one, other = (glasshead.patch(own, rows, tokenizer=words()) for own in (model, chunked))
     np.testing.assert_allclose(np.array(one.changes, float), np.array(other.changes, float), atol=1e-5)
-    with pytest.raises(InputError, match="no mlp"):
+    with pytest.raises(InputError, match="no detectable mlp"):
         glasshead.patch(chunked, rows, tokenizer=words(), sites="mlp")
 
 
 @pytest.mark.slow
-def test_heads_of_random_models_are_not_named():
-    """At most one model in 20 gets a claim."""
-    named = 0
-    for seed in range(40):
-        torch.manual_seed(seed)
-        sizes = {"vocab_size": len(VOCABULARY), "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
-        sizes["initializer_range"] = (0.02, 0.2)[seed // 2 % 2]
-        gpt = hf.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=24, **sizes)
-        llama = hf.LlamaConfig(
-            hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, **sizes
-        )
-        model = hf.AutoModelForCausalLM.from_config((gpt, llama)[seed % 2])
-        found = glasshead.patch(model, induction_rows(), tokenizer=word_tokenizer())
-        named += bool(found.shown)
-    assert named <= 2
+@pytest.mark.parametrize(
+    "asked", [{"direction": "denoise"}, {"direction": "noise"}, {"source": "zero"}], ids=str
+)
+def test_heads_of_random_models_are_not_named(asked):
+    """Such a model seldom tells the texts apart (simulated ones above do); at most one in 20 gets a claim."""
+    named = [
+        seed
+        for seed in range(40)
+        if glasshead.patch(random_model(seed), induction_rows(), tokenizer=word_tokenizer(), **asked).shown
+    ]
+    assert len(named) <= 2
 
 
 def test_signs_are_exchanged_as_by_hand():
@@ -391,9 +336,9 @@ def test_halves_are_patched_as_their_copy():
     [
         ({"corrupted": "the film was bad and"}, "does not align: clean has 6 tokens, corrupted 5"),
         ({"corrupted": "the film was good and warm"}, "are the same tokens"),
-        ({"answer": "unheard"}, "is no token of this model"),
+        ({"answer": "unheard"}, "is not a token of this model"),
         ({"answer": ""}, "row 1 has nothing in the column 'answer'"),
-        ({"against": "good"}, "against itself"),
+        ({"against": "good"}, "with itself"),
     ],
 )
 def test_what_cannot_be_exchanged_is_refused_in_a_sentence(change, message):

@@ -41,6 +41,7 @@ def trained():
     return model.eval(), tokenizer, [agreement(rng) for _ in range(60)]
 
 
+@pytest.mark.slow
 def test_early_layers_are_nearer_to_the_model_and_the_last_is_the_model(trained):
     model, tokenizer, texts = trained
     before = model_state(model, tokenizer)
@@ -109,7 +110,7 @@ def test_classes_of_a_classifier_and_texts_of_a_file(tmp_path):
 
 def test_what_cannot_be_fitted(trained):
     model, tokenizer, texts = trained
-    with pytest.raises(InputError, match="19 texts: the maps need at least 20"):
+    with pytest.raises(InputError, match="19 texts, but the maps need at least 20"):
         lens(model, TEXT, tokenizer=tokenizer, tuned=texts[:19])
     with pytest.raises(InputError, match="takes texts"):
         lens(model, TEXT, tokenizer=tokenizer, tuned=[1, 2])

@@ -91,7 +91,7 @@ def test_documents_are_packed_with_an_end_behind_each():
         (b" \n\n \n", "is empty"),
         (b"a\0b\nc", "is binary"),
         (b"\x89PNG\xff\xfe", "is not UTF-8"),
-        (b"one line", "one line only"),
+        (b"one line", "only one line"),
     ],
 )
 def test_what_is_no_corpus_is_refused(tmp_path, content, message):

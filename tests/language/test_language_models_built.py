@@ -61,7 +61,7 @@ def test_settings_of_the_model_are_handed_on(tokenizer):
         ("bert", "causal", "both directions"),
         ("gpt-2", None, "did you mean 'gpt2'"),
         ("gpt2", "masking", "did you mean 'masked'"),
-        ("vit", None, "is no language model"),
+        ("vit", None, "is not a language model"),
     ],
 )
 def test_objectives_that_do_not_fit_are_refused(model_type, objective, message):

@@ -330,7 +330,7 @@ def test_attention_pooling_by_hand():
 
 def test_a_mechanism_with_a_position_pools_nothing():
     for spec in ("distance-aware", "cosformer"):
-        with pytest.raises(InputError, match="stands nowhere: take an activation alone"):
+        with pytest.raises(InputError, match="has no position: use an activation alone"):
             LearnedQueryAttention(4, mechanism=spec)
     assert LearnedQueryAttention(4, mechanism="tanhmax").mechanism.name == "tanhmax"
 

@@ -116,7 +116,7 @@ def test_a_sentence_reads_only_itself():
 
 def test_a_document_needs_its_ids():
     model = small("hierarchical")
-    with pytest.raises(ValueError, match="sentences cannot be told from vectors"):
+    with pytest.raises(ValueError, match="embeddings do not show where sentences end"):
         model(inputs_embeds=torch.zeros(1, 3, 12), attention_mask=torch.ones(1, 3))
 
 

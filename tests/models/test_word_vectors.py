@@ -101,13 +101,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("good 1 2\nbad 1 2 3\n", "line 2 has 3 values where 2 are expected"),
-            ("good 1 2\nother 1\n", "line 2 has 1 values where 2 are expected"),
+            ("good 1 2\nbad 1 2 3\n", "line 2 has 3 values, but 2 are expected"),
+            ("good 1 2\nother 1\n", "line 2 has 1 values, but 2 are expected"),
             ("good 1 2\n\nother 1\n", "line 3 has 1 values"),
             ("good 1 2\nother\n", "line 2 has 0 values"),
             ("good\t1\t2\n", "line 1 has 0 values"),
             ("good\n", "line 1 has 0 values"),
-            ("2 3\ngood 1 2\n", "line 2 has 2 values where 3 are expected"),
+            ("2 3\ngood 1 2\n", "line 2 has 2 values, but 3 are expected"),
             ("good 1 2\nbad 1 x\n", "line 2: a value of 'bad' is not a number"),
             ("good 1 2\nbad  1\n", "line 2: a value of 'bad' is not a number"),
             ("good 1 nan\n", "line 1: a value of 'good' is not finite"),
@@ -115,10 +115,10 @@ class TestRefusals:
             ("good 1 1e39\n", "line 1: a value of 'good' is not finite"),
             (b"good 1 2\nna\xefve 1 2\n", "line 2 is not UTF-8"),
             (b"PK\x03\x04\x14\x00 \xff\xfe\n", "line 1 is not UTF-8: give a text file (unpacked"),
-            ("the 1 2\n", "none of the 5 words"),
-            ("400000 300\n", "none of the 5 words"),
-            ("", "none of the 5 words"),
-            ("\n\n", "none of the 5 words"),
+            ("the 1 2\n", "any of the 5 words"),
+            ("400000 300\n", "any of the 5 words"),
+            ("", "any of the 5 words"),
+            ("\n\n", "any of the 5 words"),
         ],
     )
     def test_malformed_files_name_the_line(self, tmp_path, content, message):
@@ -128,7 +128,7 @@ class TestRefusals:
     def test_another_size_than_wished_for(self, tmp_path, content):
         path = written(tmp_path / "v.txt", content)
         assert found(path, size=2) == {5: [1, 2]}
-        assert "has vectors of 2 values where embeddings of 3 are wanted" in refusal(path, size=3)
+        assert "has vectors of 2 values, but the embeddings have 3" in refusal(path, size=3)
 
     def test_what_cannot_be_opened(self, tmp_path):
         assert "cannot read" in refusal(tmp_path / "none.txt")

@@ -17,8 +17,8 @@ sentence_transformers = pytest.importorskip("sentence_transformers")
 pytestmark = pytest.mark.usefixtures("quiet")
 PAIRS = [("a warm film", "the plot is dull and not very good"), ("the first", "a film longer than the plot")]
 LONG = ("a warm film " * 9, "the plot is very dull " * 9)
-RATES = "the CrossEncoder prints a sigmoid; what is explained is its logit, as a rating"
-CHOOSES = "the CrossEncoder prints logits; what is explained is their softmax, a probability"
+RATES = "the CrossEncoder prints a sigmoid; its logit is explained, as a rating"
+CHOOSES = "the CrossEncoder prints logits; their softmax is explained, a probability"
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_what_cannot_be_followed(encoder):
         encoder(activation_fn=nn.Softmax(dim=-1)), "activation_fn=Softmax, which Glasshead does not follow"
     )
     prompted = encoder(prompts={"ask": "not very good "}, default_prompt_name="ask")
-    refused(prompted, "predicts otherwise than its model does .* a prompt")
+    refused(prompted, "predicts something else than its model .* a prompt")
     refused(
         encoder(),
         "a CrossEncoder already has a tokenizer: leave `tokenizer` out",
@@ -114,7 +114,7 @@ def test_what_cannot_be_followed(encoder):
     )
     more = encoder()
     more.append(nn.Identity())
-    refused(more, r"computes its score behind the model \(Identity\)")
+    refused(more, r"computes its score after the model \(Identity\)")
 
 
 def test_a_reranker_in_a_folder_is_explained_and_audited(encoder, tmp_path):

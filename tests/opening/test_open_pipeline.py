@@ -113,7 +113,9 @@ def test_padding_that_is_read_is_refused():
         padding_side="left",
     )
     classify.tokenizer.pad_token = "[PAD]"
-    with pytest.raises(InputError, match=r"predicts otherwise .* its settings \(truncation, max_length"):
+    with pytest.raises(
+        InputError, match=r"predicts something else than its model .* its settings \(truncation, max_length"
+    ):
         glasshead.explain(classify, "a warm film")
 
 

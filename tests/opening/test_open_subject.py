@@ -16,7 +16,7 @@ from families import FAMILIES
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import arithmetic_of, attention_modules, loading, mechanism_of
-from glasshead.opening import OpenOptions, open_model, open_subject
+from glasshead.opening import OpenOptions, open_model, open_saved, open_subject
 from glasshead.trace import record
 from kinds import saved
 from tolerances import ALL_LAYERS
@@ -47,6 +47,47 @@ def test_a_saved_classifier_is_plugged_with_softmax(family, tmp_path):
         logits = model(**inputs).logits
         torch.testing.assert_close(logits, plain(**inputs).logits, **ALL_LAYERS)
     assert trace[0].projection is not None
+
+
+def test_weights_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    saved(tmp_path)
+    size = (tmp_path / "model.safetensors").stat().st_size
+    monkeypatch.setattr(open_saved, "free_memory", lambda device: size - 1)
+    refused(tmp_path, "the weights of .* take 0.0 GB but only 0.0 GB of memory are free: use a smaller")
+    monkeypatch.setattr(open_saved, "free_memory", lambda device: size)
+    assert open_subject(tmp_path, options=READABLE).model is not None
+
+
+def test_weights_in_parts_are_counted_once(tmp_path, monkeypatch):
+    """Next to other copies of them, as some publishers keep them."""
+    saved(tmp_path)
+    model = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    whole = (tmp_path / "model.safetensors").rename(tmp_path / "model-consolidated.safetensors")
+    model.save_pretrained(tmp_path, max_shard_size="20KB")
+    assert len(list(tmp_path.glob("model-*-of-*.safetensors"))) > 1
+    assert not (tmp_path / "model.safetensors").exists()
+    needed = open_saved.weights_size(tmp_path)
+    assert needed == sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    monkeypatch.setattr(open_saved, "free_memory", lambda device: whole.stat().st_size)
+    assert open_subject(tmp_path, options=READABLE).model is not None
+
+
+def test_the_weights_of_a_hub_id_are_those_in_the_cache(tmp_path, monkeypatch):
+    saved(tmp_path)
+    monkeypatch.setattr(open_saved, "try_to_load_from_cache", lambda name, file: str(tmp_path / file))
+    assert open_saved.weights_size("somebody/model") == (tmp_path / "model.safetensors").stat().st_size
+    monkeypatch.setattr(open_saved, "try_to_load_from_cache", lambda name, file: None)
+    assert open_saved.weights_size("somebody/model") == 0
+
+
+def test_the_memory_of_this_machine_is_none_of_another_devices_concern(tmp_path, monkeypatch):
+    saved(tmp_path)
+    asked = []
+    monkeypatch.setattr(open_saved, "check_room", asked.append)
+    config = hf.AutoConfig.from_pretrained(tmp_path)
+    for device in (None, "cpu", "cuda:0"):
+        open_saved.load_saved(tmp_path, config, replace(READABLE, device=device))
+    assert asked == [tmp_path, tmp_path]
 
 
 def test_a_bare_model(tmp_path):
@@ -88,20 +129,20 @@ def test_what_is_no_model(tmp_path):
     refused(tmp_path / "nothing", "there is no folder .*nothing")
     refused(tmp_path, r"holds neither a run \(run.json\) nor a model \(config.json\)")
     (tmp_path / "begun.partial").mkdir()
-    refused(tmp_path / "begun", "is not finished: train it on with `resume=True`")
+    refused(tmp_path / "begun", "is not finished: continue the training with `resume=True`")
 
 
 def test_folders_that_do_not_load(tmp_path):
     saved(tmp_path)
     weights = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(weights[:100])
-    refused(tmp_path, "holds no model that loads")
+    refused(tmp_path, "has no model that loads")
     (tmp_path / "model.safetensors").write_bytes(weights)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
     refused(tmp_path, "lacks weights of its model, such as bert.encoder.layer.2")
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "no such type"}))
-    refused(tmp_path, "holds no model that transformers knows")
+    refused(tmp_path, "has no model that transformers knows")
     (tmp_path / "config.json").write_text(json.dumps(config))
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).unlink()
@@ -131,6 +172,7 @@ def refused_model(says, model=None, tokenizer=None, **options):
     refused(model or fine[0], says, tokenizer or fine[1], OpenOptions(**options))
 
 
+@pytest.mark.slow
 def test_every_kind_of_source_gives_the_same_subject(tmp_path):
     model, tokenizer = bert()
     model.save_pretrained(tmp_path)
@@ -173,7 +215,7 @@ def test_classes_are_renamed_by_name_or_by_number():
     with pytest.raises(InputError, match="class 0 of the model has no name"):
         open_subject(unnamed, tokenizer)
     alike = open_subject(model, tokenizer, OpenOptions(labels={"0": "bad", "1": "BAD"}))
-    assert alike.notes == ("the classes 'bad' and 'BAD' differ by case alone",)
+    assert alike.notes == ("the classes 'bad' and 'BAD' differ only by case",)
 
 
 def test_what_a_gauge_says_of_classes_has_their_new_names():
@@ -194,7 +236,7 @@ def test_half_precision_is_computed_in_float32_and_said():
     assert subject.model.dtype == torch.bfloat16
     assert arithmetic_of(subject.model) == torch.float32
     assert subject.notes == (
-        "the model is saved in bfloat16 and computed in float32 with the weights as they are",
+        "the model is saved in bfloat16 and computed in float32 without changing the weights",
     )
     wide = open_subject(model, tokenizer, OpenOptions(dtype="float32"))
     assert wide.model.dtype == arithmetic_of(wide.model) == torch.float32
@@ -225,21 +267,24 @@ def test_texts_are_cut_to_what_the_model_reads():
     assert "1 of 2 texts cut to 9 tokens" in note
 
 
+@pytest.mark.slow
 def test_models_that_cannot_be_read():
     model, tokenizer = bert()
     refused(model, "BertForSequenceClassification needs its tokenizer", None, OpenOptions())
-    refused(object(), "object is no model that can be read", None, OpenOptions())
+    refused(object(), "object is not a model that can be read", None, OpenOptions())
     refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
     refused_model("predicts no class of a text", hf.BertModel(model.config))
-    refused_model("reads pixel_values, and no ids of tokens", FAMILIES["vit"].build())
-    refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
+    refused_model("reads pixel_values, not token ids", FAMILIES["vit"].build())
+    refused_model("knows .* tokens, the model knows 9", bert(vocab_size=9)[0])
     refused_model("knows 1114112 tokens, the model ", tokenizer=hf.CanineTokenizer())
     refused_model("`tokenizer` is a str, not a tokenizer", tokenizer="bert-base-uncased")
     with torch.device("meta"):
         offloaded = hf.BertForSequenceClassification(model.config)
     refused_model("not in memory", offloaded)
     features = hf.pipeline("feature-extraction", model=hf.BertModel(model.config), tokenizer=tokenizer)
-    refused(features, "a pipeline for 'feature-extraction' classifies neither", None, OpenOptions())
+    refused(
+        features, "a pipeline for 'feature-extraction' is not supported: pass its model", None, OpenOptions()
+    )
 
 
 def test_folders_that_cannot_be_read(tmp_path):
@@ -257,9 +302,7 @@ def test_folders_that_cannot_be_read(tmp_path):
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "config.json").write_text(json.dumps(config))
     (tmp_path / "code" / "code.py").write_text("raise SystemExit('code of the folder ran')")
-    refused(
-        tmp_path / "code", "runs code of its own: read it, and pass `trust_remote_code=True`", None, whole
-    )
+    refused(tmp_path / "code", "runs its own code: read it, and pass `trust_remote_code=True`", None, whole)
 
 
 def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch, capfd):

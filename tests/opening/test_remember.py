@@ -148,7 +148,7 @@ def test_what_opening_refuses_is_refused_later_too(model, tokenizer):
     explain(model, tokenizer)
     with torch.no_grad():
         model.classifier.weight.fill_(torch.nan)
-    with pytest.raises(InputError, match="NaN or infinite"):
+    with pytest.raises(InputError, match="NaN or infinity"):
         explain(model, tokenizer)
 
 

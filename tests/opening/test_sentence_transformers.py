@@ -9,6 +9,7 @@ import glasshead
 from classifier_families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from slow_cases import own_methods
 from typed import glasshead as command
 
 sentence_transformers = pytest.importorskip("sentence_transformers")
@@ -81,10 +82,10 @@ def test_gradients_and_erasures_are_those_by_hand(encoder):
         assert one.scores[token] == pytest.approx(float(value.detach() - without), abs=1e-5)
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
+@pytest.mark.parametrize("method", own_methods())
 def test_each_method_works_alone_as_in_a_batch(method, encoder):
     own = glasshead.open(encoder())
-    if method.endswith(("blur", "masked", "colour")):
+    if EXPLAINERS[method].for_images:
         with pytest.raises(InputError):
             glasshead.explain(own, FIRST, pairs=SECOND, method=method)
         return

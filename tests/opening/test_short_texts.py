@@ -55,7 +55,7 @@ def test_a_funnel_reads_padding_so_texts_of_one_length_make_a_batch(
         "the plot is dull and bad",
     ]
     subject = glasshead.open(model, word_tokenizer())
-    assert any("padding changes what this model predicts" in note for note in subject.notes)
+    assert any("padding changes the predictions of this model" in note for note in subject.notes)
     options = {"tokenizer": word_tokenizer(), "method": method}
     for text, own in zip(texts, glasshead.explain(model, texts, **options), strict=True):
         (alone,) = glasshead.explain(model, [text], **options)
@@ -93,7 +93,7 @@ def test_what_is_left_of_a_text_may_be_too_short_for_a_model() -> None:
     explain = {"tokenizer": word_tokenizer(), "method": "erasure-delete"}
     (own,) = glasshead.explain(funnel(1, 1), [TEXT], **explain)
     assert any(own.scores)
-    with pytest.raises(InputError, match=r"fails on a text of 2 tokens, which is what is left"):
+    with pytest.raises(InputError, match=r"fails on a text of 2 tokens, as left after a deletion"):
         glasshead.explain(funnel(1, 1), ["bad"], **explain)
 
 
@@ -111,10 +111,10 @@ def test_a_model_that_reads_nothing_is_refused_in_one_line() -> None:
 
 def test_whatever_a_model_raises_on_every_text_is_said() -> None:
     model = FAMILIES["Bart"].build()
-    with pytest.raises(InputError, match=r"at least one <eos> token.* on the tokens of this tokenizer alone"):
+    with pytest.raises(InputError, match=r"at least one <eos> token.* on the tokens of this tokenizer"):
         glasshead.open(model, word_tokenizer(""))
 
 
 def test_a_model_that_reads_padding_of_longer_texts_alone_is_noticed() -> None:
     subject = glasshead.open(build("classes", "reformer"), word_tokenizer())
-    assert any("padding changes what this model predicts" in note for note in subject.notes)
+    assert any("padding changes the predictions of this model" in note for note in subject.notes)

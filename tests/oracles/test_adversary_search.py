@@ -209,6 +209,7 @@ def test_a_bert_whose_heads_can_draw_other_maps_is_said_to_have_them():
     assert found.converged.mean() > 0.3
 
 
+@pytest.mark.slow
 def test_what_a_search_found_is_a_lower_bound_without_an_interval(card, tmp_path):
     searched = [
         finding
@@ -221,7 +222,7 @@ def test_what_a_search_found_is_a_lower_bound_without_an_interval(card, tmp_path
         assert finding.limit <= finding.estimate
     for name in ("adversarial.flat.all", "adversarial.bound.same-output.all"):
         assert (card.finding(name).bound, card.finding(name).interval) == ("upper", None)
-    assert card.facts["adversarial"]["free"].startswith("search, converged for ")
+    assert card.facts["adversarial"]["free"].startswith("search; it converged for ")
     assert set(card.examples["adversarial.converged.free"]) <= {0.0, 1.0}
     assert min(card.examples["adversarial.starts.producible"]) >= 1
     card.save(tmp_path / "card.html")

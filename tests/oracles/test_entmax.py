@@ -2,7 +2,7 @@
 
 α-entmax tends to softmax as α → 1, by bisection, with no exponential in it. What is a softmax of something
 can be held against it: softmax, sigsoftmax and sigmoid through their exponent, TanhMax through doubled scores
-[s, −s]. ReLU, the dot product and the plain sum are no softmax of anything; their oracle is the formula
+[s, −s]. ReLU, the dot product and the plain sum are not a softmax; their oracle is the formula
 written out in tests/attention/test_written_out.py.
 """
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glasshead.audits.removal_curves import (
+from glasshead.audits.measuring.removal_curves import (
     Orders,
     curve_statistics,
     curves_along,

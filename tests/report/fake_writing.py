@@ -1,6 +1,11 @@
 """Written texts made by hand: nothing of them needs a model."""
 
 import math
+from base64 import b64encode
+from dataclasses import replace
+from io import BytesIO
+
+from PIL import Image
 
 from glasshead.results import Alternative, OtherAnswer, Written, WrittenMap, WrittenToken
 
@@ -48,8 +53,23 @@ def writing(*, beams=False):
         ),
         strategy="beam=3" if beams else "nucleus=0.8",
         seed=None if beams else 7,
-        stop="3 tokens, as many as asked for",
+        stop="3 tokens, the requested number",
         model=f"gpt {NASTY}",
         other_answers=(OtherAnswer(" bad", -4.0), OtherAnswer(NASTY, -5.0)) if beams else (),
         maps=tuple(maps),
+    )
+
+
+def writing_of_image():
+    """The same behind an image of two parts, one beside the other, and one token of text."""
+    head, end = writing(), len(writing().prompt)
+    file = BytesIO()
+    Image.new("RGB", (80, 40), (200, 30, 30)).save(file, "PNG")
+    return replace(
+        head,
+        tokens=("row 1, column 1", "row 1, column 2", *head.tokens[2:]),
+        words=(0, 1, 2, 3, 4, 4),
+        offsets=((0, 0), (0, 0), (0, end), *head.offsets[3:]),
+        images=(f"data:image/png;base64,{b64encode(file.getvalue()).decode()}",),
+        boxes=((0, 0, 40, 40), (40, 0, 80, 40), None, None, None, None),
     )

@@ -56,6 +56,7 @@ def test_paired_differences_stand_beside_the_findings(softmax, tanhmax):
     assert len(PLOTS["audit-differences"].draw(AuditComparison([softmax, tanhmax], [], [])).panels) == 1
 
 
+@pytest.mark.slow
 def test_a_card_without_a_key_finding_has_no_image(tanhmax, tmp_path):
     with pytest.raises(InputError, match="no key finding"):
         replace(tanhmax, findings=[]).save(tmp_path / "card.png")

@@ -80,7 +80,7 @@ def test_the_terminal_shows_each_range_in_numbers_and_as_a_bar(dreary: Attributi
 def test_the_terminal_says_in_one_line_what_a_range_is(dreary: Attribution) -> None:
     lines = printed(tokens_document(dreary)).splitlines()
     assert f"could be: {MEANING}" in lines
-    assert "no confidence interval" in MEANING
+    assert "not a confidence interval" in MEANING
     assert any(line.startswith("? no solver") for line in lines)
     assert lines[-1] == summary_of_ranges(dreary)
     known = replace(dreary, intervals=((0.0, 1.0),) * 6)

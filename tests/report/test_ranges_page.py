@@ -131,13 +131,13 @@ def test_what_is_drawn_is_also_heard(told: list[Attribution], page: Page) -> Non
     assert switch.attributes["type"] == "checkbox"
     described = switch.attributes["aria-describedby"]
     assert [e.text for e in page.elements if e.attributes.get("id") == described] == [
-        "when on, each word has the colour of the least weight that it can have"
+        "when on, each word has the colour of its smallest possible weight"
     ]
 
 
 def test_the_page_says_that_a_range_is_no_confidence_interval(page: Page) -> None:
     said = page.all("main")[0].text
-    assert "A range is no confidence interval" in said
+    assert "A range is not a confidence interval" in said
     assert "hatched: may be zero" in said
     assert "dotted: range not known" in said
 

@@ -128,7 +128,7 @@ def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) ->
         assert one is not None
         assert other is not None
         if name not in titled_quantities([softmax]):
-            assert "does not apply" in out
+            assert "not applicable" in out
             continue
         rows = [line.split() for line in out.splitlines() if number(other.estimate) in line.split()]
         assert any(row[-2:] == [number(one.estimate), number(other.estimate)] for row in rows), name

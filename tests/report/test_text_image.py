@@ -87,7 +87,7 @@ def test_what_is_left_out_is_counted():
     assert "2 more texts are left out here" in many.caption
     assert "Text 4 is left out: the text is empty." in many.caption
     long = drawn(made(" ".join(["word"] * 2000)))
-    assert "f text 1 the first 40 lines" in long.caption
+    assert "nly the first 40 lines of text 1" in long.caption
     assert "left out" not in drawn(made("film")).caption
 
 

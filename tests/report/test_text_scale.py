@@ -33,7 +33,7 @@ def test_what_is_not_drawn_does_not_pale_the_words_and_is_told():
 def test_a_method_without_sides_gets_a_legend_without_sides():
     page = attribution_page([SPECIAL])
     assert "against the target" not in page
-    assert "its side is not said" in page
+    assert "the number has no sign" in page
     signed = replace(SPECIAL, signed=True, scores=(0.0, -0.2, 0.1, 0.0))
     assert "against the target" in attribution_page([signed])
 

@@ -5,7 +5,7 @@ import re
 from io import StringIO
 
 import pytest
-from fake_writing import NASTY, writing
+from fake_writing import NASTY, writing, writing_of_image
 from rich.console import Console
 
 from glasshead.report import terminal_view, written_document, written_page
@@ -47,9 +47,9 @@ def test_the_page_holds_the_numbers_of_every_explanation_but_those_of_the_whole(
 def test_how_a_token_was_chosen_is_said_of_draws_of_certainty_and_of_beams():
     drawn, certain = (choice_in_words(writing(), place) for place in (0, 1))
     assert "probability 0.600, rank 1" in drawn
-    assert "chance 0.700 and left out 1 of the 3" in drawn
+    assert "probability 0.700 and left out 1 of the 3" in drawn
     assert "left nothing else to choose" in certain
-    assert "weighs whole texts" in choice_in_words(writing(beams=True), 0)
+    assert "compares whole texts" in choice_in_words(writing(beams=True), 0)
 
 
 def test_the_strongest_tokens_are_those_with_the_largest_sizes_and_zeros_are_none():
@@ -86,3 +86,16 @@ def test_a_written_text_is_saved_as_a_page_and_as_json(tmp_path):
     writing().save(tmp_path / "written.json")
     data = json.loads((tmp_path / "written.json").read_text(encoding="utf-8"))
     assert data["perplexity"] == pytest.approx(writing().perplexity)
+
+
+def test_an_image_has_a_button_for_each_of_its_tokens_and_stands_in_the_text_once():
+    page = Page(written_page(writing_of_image()))
+    parts = page.all("rect")
+    assert [part.attributes["data-token"] for part in parts] == ["0", "1"]
+    assert [part.attributes["tabindex"] for part in parts] == ["0", "-1"]
+    assert parts[1].attributes["aria-label"] == "row 1, column 2"
+    assert [part.attributes["x"] for part in parts] == ["0", "40"]
+    assert [one.text for one in page.all("span", "image-here")] == ["image"]
+    assert "row 1" not in page.all("p", "text")[0].text
+    assert page.all("figcaption")[0].text == ""  # one drawing needs no name
+    assert not Page(written_page(writing())).all("rect")

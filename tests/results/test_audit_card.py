@@ -107,7 +107,9 @@ def test_findings_as_a_table(card, tmp_path):
     assert tuple(first["interval"]) == FINDING.interval
     assert json.loads(first["null"]) == FINDING.null
     assert json.loads(first["undefined"]) == FINDING.undefined
-    assert json.loads(first["over_null"]) == {"random": {"estimate": 0.25, "interval": [0.2, 0.3], "n": 9}}
+    assert json.loads(first["over_null"]) == {
+        "random": {"estimate": 0.25, "interval": [0.2, 0.3], "n": 9, "floor": None}
+    }
     assert second["estimate"] is None
     assert second["interval"] is None
 

@@ -62,6 +62,7 @@ def written(value, folder):
 
 
 class TestModels:
+    @pytest.mark.slow
     def test_what_may_be_asked_of_each(self, client):
         facts = {one["name"]: one for one in client.get("/api/models").json()}
         kinds = {name: one["kind"] for name, one in facts.items()}
@@ -179,7 +180,7 @@ class TestExplain:
             ({"model": "bare"}, 422, "predicts no class"),
             ({"model": "pairs"}, 422, "text"),
             ({"text": "\ud800"}, 422, "`text`"),
-            ({"without": [[0, 1000]]}, 422, "no stretch"),
+            ({"without": [[0, 1000]]}, 422, "not a part"),
             ({"without": [[0, len(TEXT)]]}, 422, "no word is left"),
         ],
     )
@@ -228,7 +229,7 @@ class TestCompare:
         for first, second, caution in (
             ({}, {}, None),
             ({"target": "negative"}, {}, "choose one class for both"),
-            ({"target": "negative"}, {"model": "pieces"}, "the classes of the two have different names"),
+            ({"target": "negative"}, {"model": "pieces"}, "the two models have differently named classes"),
             ({}, {"method": "attention", "intervals": True}, None),
         ):
             question = {"first": reading | first, "second": reading | second, "text": TEXT}
@@ -369,6 +370,7 @@ class TestViews:
         assert not page.all("script") + page.all("img") + page.all("iframe") + page.all("b")
         assert "script-src 'none'" in shown.headers["content-security-policy"]
 
+    @pytest.mark.slow
     def test_heads_are_those_of_the_library(self, client, models):
         shown = client.get("/view/heads", params={"model": "pieces", "text": MIXED})
         request = HeadsRequest(str(models / "pieces"), [{"text": MIXED}], limit=1)
@@ -391,6 +393,7 @@ class TestFiles:
         assert found.headers["content-disposition"] == f'attachment; filename="explanation.{kind}"'
         return found
 
+    @pytest.mark.slow
     def test_each_kind_opens(self, client):
         text = self.saved(client, "html").text
         assert "unaffordable" in "".join(one.text for one in Page(text).all("mark"))
@@ -403,6 +406,7 @@ class TestFiles:
         rows = self.saved(client, "csv").text.splitlines()
         assert len(rows) > 4
 
+    @pytest.mark.slow
     def test_two_models_draw_at_once_what_each_draws_alone(self, client):
         questions = [{"model": name, "text": TEXT} for name in ("pieces", "planted")]
         alone = [client.post("/save/explanation.svg", json=question).content for question in questions]
@@ -511,8 +515,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("method", "path", "status", "says"),
         [
-            ("GET", "/api/explian", 404, "there is no /api/explian here: /api lists what can be asked"),
-            ("GET", "/api/explain", 405, "/api/explain is not asked by GET: /api lists what can be asked"),
+            ("GET", "/api/explian", 404, "there is no /api/explian here: /api lists all requests"),
+            ("GET", "/api/explain", 405, "/api/explain does not support GET: /api lists all requests"),
         ],
     )
     def test_an_unknown_address_names_the_list_of_all(self, client, method, path, status, says):
@@ -539,6 +543,7 @@ def test_hostile_strings_are_json_text_and_come_back_unchanged(client):
         assert "there is no model" in error
 
 
+@pytest.mark.slow
 def test_names_that_are_no_text_hide_no_other(models, audits, tmp_path):
     """File names are bytes, and JSON may hold half a character."""
     odd = tmp_path / os.fsdecode(b"m\xff")
@@ -559,7 +564,7 @@ def test_names_that_are_no_text_hide_no_other(models, audits, tmp_path):
         assert {name: one["state"] for name, one in facts.items()} == {
             "planted": "ready", "m\\udcff": "failed", "half": "failed", "gone\\udcfe": "failed",
         }  # fmt: skip
-        assert "the class 'neg\\ud800' is no text" in facts["half"]["message"]
+        assert "the class 'neg\\ud800' is not valid UTF-8" in facts["half"]["message"]
         for name in ("m\\udcff", "half", "gone\\udcfe"):  # the first is no path to those who read its files
             refused = client.post("/api/explain", json={"model": name, "text": "a"})
             assert refused.status_code == 503
@@ -578,6 +583,7 @@ def test_no_models_but_audits(audits, tmp_path):
         assert len(client.get("/api/audits").json()) == 3
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_long_is_ended(models, monkeypatch):
     ended = Event()
 
@@ -630,6 +636,7 @@ def test_a_given_answer_is_explained_as_by_the_library(client, models, tmp_path)
     assert "rather than" in both["attributions"][0]["target"]
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_is_explained_of_a_given_answer(tmp_path):
     family = FAMILIES_OF_MODELS["T5"]
     hf.T5ForConditionalGeneration(family.config(**family.options)).save_pretrained(tmp_path / "t5")

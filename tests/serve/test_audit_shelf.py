@@ -112,7 +112,7 @@ def test_a_folder_and_one_in_it_that_is_called_alike_are_both_there(audits, tmp_
 
 
 def test_a_folder_without_one_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"holds no audit: `AuditCard.save` writes one"):
+    with pytest.raises(InputError, match=r"has no audit: `AuditCard.save` writes one"):
         find_audits(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
         find_audits(tmp_path / "gone")

@@ -52,7 +52,7 @@ def test_its_own_names_are_answered(host):
 def test_a_foreign_name_that_leads_here_is_refused(host):
     answer = client().get("/", headers={"host": host})
     assert answer.status_code == 421
-    assert "does not answer to that name" in sentence(answer)
+    assert "does not have that name" in sentence(answer)
 
 
 @pytest.mark.parametrize(

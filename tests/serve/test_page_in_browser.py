@@ -512,7 +512,7 @@ class TestCompare:
             choose(page, "compare", 0, model="pieces", target=LABELS[0], method="gradient")
             choose(page, "compare", 1, method="gradient")
             expect(view.locator("[data-caution]")).to_contain_text(
-                f"red speaks for “{LABELS[0]}” above and for “{LABELS[1]}” below: choose one class for both"
+                f"red supports “{LABELS[0]}” above and “{LABELS[1]}” below: choose one class for both"
             )
             expect(legends.first).to_contain_text(f"red: for {LABELS[0]}, blue: against it; largest score")
             choose(page, "compare", 0, target="", method="attention")
@@ -1059,7 +1059,7 @@ def test_a_server_that_has_ended_is_a_sentence(browser: Browser, models: Path) -
         server.process.wait()
         page.locator("#explain-text").fill("the film")
         alert = part(page, "explain").get_by_role("alert")
-        expect(alert).to_have_text("The server does not answer: it has ended, or the network is cut.")
+        expect(alert).to_have_text("The server does not answer: it has stopped, or the network is down.")
         context.close()
 
 

@@ -43,6 +43,7 @@ def test_what_fails_is_asked_again():
     assert asyncio.run(page(None, Question(text="a"))).body == b"page"
 
 
+@pytest.mark.slow
 def test_heads_are_looked_at_once_and_a_text_without_a_seed_is_drawn_again(client, monkeypatch):
     from glasshead.serve import views
 

@@ -20,10 +20,12 @@ def test_a_method_that_fails_is_not_offered_and_stops_no_other(monkeypatch, erro
     monkeypatch.setattr(opened_model, "EXPLAINERS", few)
     monkeypatch.setattr(opened_model, "explain_texts", explain)
     subject = open_subject(as_run(planted_model("softmax"), *planted_texts(4)))
-    assert opened_model.find_refused_methods(subject, pairs=False) == {"attention"}
+    opened = opened_model.OpenedModel(subject, "classifier", "")
+    assert opened_model.find_refused_methods(opened) == {"attention"}
 
 
 def test_a_trial_that_nothing_passes_says_nothing_of_the_methods(monkeypatch):
     monkeypatch.setattr(opened_model, "TRIAL_TEXT", "utterly unheard-of")  # the model knows none of it
     subject = open_subject(as_run(planted_model("softmax"), *planted_texts(4)))
-    assert opened_model.find_refused_methods(subject, pairs=False) == frozenset()
+    opened = opened_model.OpenedModel(subject, "classifier", "")
+    assert opened_model.find_refused_methods(opened) == frozenset()

@@ -83,7 +83,7 @@ def test_beyond_the_queue_it_is_busy_and_later_free(model):
     running = model.submit(gate)
     assert gate.begun.wait(SECONDS)
     waiting = [model.submit(str.upper) for _ in range(MOST_WAITING)]
-    with pytest.raises(QueueFullError, match="ask again in") as busy:
+    with pytest.raises(QueueFullError, match="try again in") as busy:
         model.submit(str.upper)
     assert busy.value.seconds > 0
     gate.opened.set()
@@ -313,6 +313,7 @@ def test_until_it_is_open_it_says_that_it_loads_and_models_open_one_by_one():
     assert ended(second)
 
 
+@pytest.mark.slow
 def test_a_model_that_only_answers_is_not_explained(tmp_path):
     T5ForConditionalGeneration(FAMILIES["T5"].build().config).save_pretrained(tmp_path)
     FAMILIES["T5"].tokenizer().save_pretrained(tmp_path)

@@ -42,6 +42,7 @@ def words(drawing):
     return "".join(span["text"] for span in drawing["spans"])
 
 
+@pytest.mark.slow
 def test_every_choice_is_drawn(client, chooser):
     found = explained(client, model="chooser", text="the plot is", pair=CHOICES)
     own = glasshead.explain(chooser, "the plot is", pairs=CHOICES, method="gradient")

@@ -13,6 +13,7 @@ from librarian import BY_HEART, KNOWN, NAMES, VALUES, draw_question, librarian
 from model_state import model_state
 from passage_model import draw_question as draw_trained
 from passage_model import prompt_of, tokenizer, trained
+from slow_cases import slow_but
 
 METHODS = ("contextcite", "leave-one-out", "shapley")
 
@@ -28,7 +29,8 @@ def sources_of(statement):
     return tuple(sorted(one.passage for one in statement.sources))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
+@pytest.mark.parametrize("method", slow_but("leave-one-out", "contextcite", of=METHODS))
 def test_the_passages_that_hold_the_key_are_named(reader, method):
     """In one passage, in two, or in none: then the model knows it by heart."""
     model, asked = reader
@@ -84,6 +86,32 @@ def test_passages_that_repeat_one_another(reader):
     assert "Either of passages 2 and 3 is enough." in cited.whole.says
 
 
+@pytest.mark.slow
+def test_coarse_to_fine_finds_the_sentence_that_all_sentences_do(reader):
+    """In 95 %: passages first and then the sentences of sources, against every sentence of all passages."""
+    model, asked = reader
+    random, same = np.random.default_rng(29), []
+    for number in range(20):
+        names, values = random.permutation(NAMES)[:12], random.choice(VALUES, 12)
+        facts = [f"{name} {value} ." for name, value in zip(names, values, strict=True)]
+        passages = [" ".join(facts[place : place + 3]) for place in range(0, 12, 3)]
+        place = int(random.integers(12))
+        given = {
+            "question": str(names[place]),
+            "answer": str(values[place]),
+            "method": "leave-one-out",
+            **asked,
+        }
+        coarse = glasshead.cite(model, passages, seed=number, **given).whole
+        found = [one for one in coarse.spans if one.kind == "sentence"]
+        most = max(found, key=lambda one: one.removal, default=None)
+        every = glasshead.cite(model, facts, **given).whole
+        top = int(np.argmax([one.removal for one in every.effects]))
+        same.append(most is not None and passages[most.passage][most.start : most.stop] == facts[top])
+        assert len(found) <= 3 * len(coarse.sources)
+    assert np.mean(same) >= 0.95
+
+
 def test_each_sentence_of_the_answer_is_a_statement_of_its_own(reader):
     model, asked = reader
     passages = ["Name1 value2 filler0", "Name3 value4 filler1", "Name5 value6"]
@@ -128,6 +156,7 @@ def test_effects_add_up(reader):
     assert all(one.interval is None for one in whole.effects)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_has_intervals_and_a_seed(reader):
     model, asked = reader
     passages = [f"{name} {value}" for name, value in zip(NAMES[:12], VALUES, strict=True)]
@@ -139,7 +168,8 @@ def test_what_is_drawn_has_intervals_and_a_seed(reader):
     assert sources_of(one.whole) == sources_of(other.whole) == (2,)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
+@pytest.mark.parametrize("method", slow_but("leave-one-out", of=METHODS))
 def test_random_models_claim_nothing(method):
     """In 19 of 20: what a passage does for an answer is chance there, and little."""
     words = librarian()[1]
@@ -212,10 +242,23 @@ def test_other_methods_stand_beside(reader):
     assert {"effect", "removal", "source", "attention"} <= {*table.columns}
 
 
+def test_a_chosen_head_stands_beside(reader):
+    """The head that does induction looks at the source; the one that looks one token back does not."""
+    model, asked = reader
+    passages = ["Name1 value2 filler0", "Name3 value4 filler1", "Name5 value6"]
+    shares = [
+        glasshead.cite(model, passages, "Name3", answer="value4", layer=layer, head=head, **asked).whole.maps[
+            "attention"
+        ][1]
+        for layer, head in ((1, 2), (0, 1))
+    ]
+    assert shares[0] > 0.9 > shares[1]
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"context": []}, "holds no passage"),
+        ({"context": []}, "has no passage"),
         ({"context": ["a"], "question": " "}, "question. is a text"),
         ({"answer": " "}, "answer. is a text"),
         ({"method": "chance"}, "method. is .contextcite."),
@@ -225,6 +268,8 @@ def test_other_methods_stand_beside(reader):
         ({"context": ["Name1 value2"] * 90, "answer": "value2"}, "reads 160: give fewer or shorter passages"),
         ({"question": [{"role": "user", "content": "Name1"}]}, "no chat template"),
         ({"beside": ("guess",)}, "guess"),
+        ({"beside": ("gradient",), "head": 1}, "are for attention: add it"),
+        ({"layer": 7, "answer": "value2"}, "layer"),
     ],
 )
 def test_bad_input_has_one_line(reader, given, says):

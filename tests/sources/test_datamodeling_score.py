@@ -23,6 +23,7 @@ def test_planted_weights_foretell():
     assert found.interval[0] > 0.8
 
 
+@pytest.mark.slow
 def test_numbers_that_know_nothing_are_within_chance():
     """In 19 of 20."""
     beyond = 0
@@ -33,6 +34,7 @@ def test_numbers_that_know_nothing_are_within_chance():
     assert beyond <= 8
 
 
+@pytest.mark.slow
 def test_a_surrogate_of_noise_foretells_nothing():
     """Each subset is predicted without itself."""
     found = []

@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+import pytest
 
 from glasshead.sources.effects import (
     Effects,
@@ -65,6 +66,7 @@ def test_sampled_shapley_covers_passages_that_repeat_one_another():
     assert covered >= 51
 
 
+@pytest.mark.slow
 def test_intervals_of_the_surrogate_cover_passages_that_repeat_one_another():
     """What ever more draws come to, in 19 of 20; of eight passages two are the same."""
 
@@ -88,6 +90,7 @@ def test_few_passages_are_read_in_every_subset():
     assert 0.4 < draw_masks(20, 64, 0).mean() < 0.6
 
 
+@pytest.mark.slow
 def test_intervals_of_the_surrogate_leave_out_what_does_nothing():
     """Planted: two of 15 passages matter; of those that do nothing, hardly ever one lies above 0."""
     false, missed = 0, 0
@@ -188,7 +191,7 @@ def test_what_helps_and_what_hurts_come_to_nothing():
 def test_other_passages_make_up_for_a_source():
     removals, found, pairs = judged([0.6, 0.0, 0.0], [4.8, 4.8, 4.8])
     assert says(removals, found, pairs, -0.12, NAMES, "The answer")[1] == (
-        "Without it other passages make up for it."
+        "Without it, other passages compensate."
     )
 
 

@@ -57,11 +57,11 @@ def test_what_is_no_passage(tmp_path):
     (tmp_path / "latin.txt").write_bytes("é".encode("latin-1"))
     for context, says in (
         (tmp_path / "none.txt", "there is no file or folder"),
-        (tmp_path / "bad.json", "is no JSON"),
+        (tmp_path / "bad.json", "is not JSON"),
         (tmp_path / "latin.txt", "is not UTF-8 text"),
         ([{"title": "x"}], "has no text"),
         (["A cat.", " \n"], "passage 2 has no text"),
-        ([], "holds no passage"),
+        ([], "has no passage"),
     ):
         with pytest.raises(InputError, match=says):
             read_passages(context)

@@ -139,6 +139,7 @@ def test_auc_equals_sklearn_and_mirrors(positive, negative):
     assert (estimate.interval is None) == (min(len(positive), len(negative)) == 1)
 
 
+@pytest.mark.slow
 def test_auc_interval_agrees_with_scipy():
     positive, negative = np.round(rng(12).normal(0.5, 1, size=60), 1), np.round(rng(13).normal(size=80), 1)
 

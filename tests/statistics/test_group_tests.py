@@ -105,6 +105,7 @@ def test_simultaneous_intervals_are_wider_and_draw_more():
     assert ratio == pytest.approx(2.576 / 1.96, rel=0.08)
 
 
+@pytest.mark.slow
 def test_simultaneous_intervals_of_small_groups_miss_as_rarely_as_they_say():
     rng, level = np.random.default_rng(1), simultaneous_level(8)
     estimates = mean_intervals(

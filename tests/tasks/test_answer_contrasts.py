@@ -105,14 +105,14 @@ def test_captum_explains_the_contrast(name):
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("GPT2", {"against": OTHER, "method": "attention"}, "no one attention is behind the contrast"),
-        ("Bart", {"against": OTHER, "method": "rollout"}, "no one attention is behind the contrast"),
+        ("GPT2", {"against": OTHER, "method": "attention"}, "no single attention determines the contrast"),
+        ("Bart", {"against": OTHER, "method": "rollout"}, "no single attention determines the contrast"),
         ("GPT2", {"against": GIVEN}, "are the same tokens"),
         ("T5", {"against": GIVEN}, "are the same tokens"),
         ("GPT2", {"against": ""}, "`against` is empty"),
         ("GPT2", {"against": OTHER, "target": " dull"}, "leave `target` out"),
-        ("GPT2", {"against": OTHER * 1022}, "longer than what the model reads"),
-        ("GPT2", {"against": OTHER, "texts": ["a"]}, "behind nothing"),
+        ("GPT2", {"against": OTHER * 1022}, "longer than the model's maximum"),
+        ("GPT2", {"against": OTHER, "texts": ["a"]}, "needs a prompt"),
         ("GPT2", {"against": "s", "texts": ["plot"]}, "begin the answer with a blank"),
     ],
 )
@@ -129,7 +129,7 @@ def test_what_cannot_be_asked(name, options, says):
 
 def test_a_contrast_needs_something_to_compare():
     model, tokenizer = writer("GPT2")
-    with pytest.raises(InputError, match="name the other one too"):
+    with pytest.raises(InputError, match="name the other one, too"):
         explain(model, TEXTS, tokenizer=tokenizer, against=OTHER)
 
 

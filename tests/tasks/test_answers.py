@@ -13,8 +13,8 @@ from classifier_families import FAMILIES
 from glasshead import explain
 from glasshead.cli.app import app
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS
 from planted_answers import FOLLOWS, planted
+from slow_cases import own_methods
 
 PROMPTS = ["the plot is", "a warm , funny film so"]
 ANSWER = " not very good"
@@ -110,7 +110,7 @@ def test_a_token_is_explained_as_the_next_one_behind_what_stands_before(method):
         assert one.prediction == pytest.approx(same.prediction, rel=1e-4)
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
+@pytest.mark.parametrize("method", own_methods())
 def test_each_method_works_alone_as_in_a_batch(method):
     model, tokenizer = writer()
 
@@ -142,6 +142,7 @@ def test_captum_changes_the_prompt_alone(method):
         assert abs(found[0].completeness_gap) < 1e-2
 
 
+@pytest.mark.slow
 def test_the_word_that_decides_is_found():
     model, tokenizer, (prompts, answers, deciding) = planted()
 
@@ -212,12 +213,12 @@ def test_the_answer_is_appended_as_it_is(prompt, answer, asked, warned):
     ("options", "says"),
     [
         ({"answer": ""}, "is empty"),
-        ({"answer": " is", "target": " is"}, "is explained as it is given: leave `target` out"),
+        ({"answer": " is", "target": " is"}, "is explained as a whole: leave `target` out"),
         ({"answer": " is", "target": " is", "against": " are"}, "leave `target` out"),
         ({"answer": " is", "at": "door"}, "`at` is for models"),
         ({"answer": " is", "pairs": "a film"}, "reads one text"),
         ({"answer": " the door is" * 9}, "leaves no room for the prompt"),
-        ({"answer": " is old", "text": "a", "method": "erasure-delete"}, "behind nothing"),
+        ({"answer": " is old", "text": "a", "method": "erasure-delete"}, "needs a prompt"),
     ],
 )
 def test_what_cannot_be_asked(options, says):
@@ -228,7 +229,7 @@ def test_what_cannot_be_asked(options, says):
 
 def test_a_prompt_that_is_one_token_with_the_answer():
     model, tokenizer = writer()
-    with pytest.raises(InputError, match="one token together: begin the answer with a blank"):
+    with pytest.raises(InputError, match="share a token: begin the answer with a blank"):
         explain(model, "plot", tokenizer=tokenizer, answer="s")
 
 

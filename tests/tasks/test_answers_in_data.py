@@ -99,6 +99,7 @@ def test_an_answer_is_explained_as_by_its_name(family):
     assert card.highlights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["GPT2", "T5"])
 def test_usual_audits_rankings_and_heads_ask_about_answers(family):
     model, tokenizer = writer(family)
@@ -159,7 +160,7 @@ def test_attention_has_no_part_in_comparing_answers():
     model, tokenizer = writer("GPT2")
     rows = rows_of(8, against=True)
     for ask in (glasshead.audit, glasshead.rank):
-        with pytest.raises(InputError, match="no one attention is behind the contrast"):
+        with pytest.raises(InputError, match="no single attention determines the contrast"):
             ask(model, rows, tokenizer=tokenizer)
     ranking = glasshead.rank(model, rows, ["gradient", "erasure-mean-embedding"], tokenizer=tokenizer)
     assert len(ranking.methods) == 2
@@ -223,7 +224,7 @@ def test_a_row_is_the_same_among_others():
 
 def test_words_are_not_cut_out_where_nothing_would_be_left():
     model, tokenizer = writer("GPT2")
-    with pytest.raises(InputError, match="predicts no answer behind nothing"):
+    with pytest.raises(InputError, match="needs a prompt, but without all its words nothing is left"):
         glasshead.rank(model, rows_of(4), ["gradient"], tokenizer=tokenizer, removals=["delete"])
 
 
@@ -268,6 +269,79 @@ def test_named_columns_are_all_that_is_read():
     assert (one.answer, one.against) == ("good", None)
 
 
+TEMPLATE = (
+    "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }} {% endfor %}"
+    "{% if add_generation_prompt %}[assistant] {% endif %}"
+)
+"""A chat template in words."""
+
+
+def as_chats(rows):
+    """The rows as whole chats, as a prompt with its answer in messages, and with the answer as a text."""
+    asked = [[{"role": "user", "content": row["source"]}] for row in rows]
+    said = [[{"role": "assistant", "content": row["target"]}] for row in rows]
+    return {
+        "whole": [{"messages": one + other} for one, other in zip(asked, said, strict=True)],
+        "in parts": [{"prompt": one, "completion": other} for one, other in zip(asked, said, strict=True)],
+        "answer in text": [
+            {"prompt": one, "completion": row["target"]} for one, row in zip(asked, rows, strict=True)
+        ],
+    }
+
+
+@pytest.mark.parametrize("form", ["whole", "in parts", "answer in text"])
+def test_chats_are_what_their_template_makes_of_them(form):
+    model, tokenizer = writer("GPT2")
+    tokenizer.chat_template = TEMPLATE
+    rows = rows_of(6)
+    texts = [{"prompt": f"[user] {row['source']} [assistant] ", "completion": row["target"]} for row in rows]
+    options = {"tokenizer": tokenizer, "audits": ["agreement", "faithfulness"]}
+    expected = glasshead.audit(model, texts, **options)
+    card = glasshead.audit(model, as_chats(rows)[form], **options)
+    assert card.facts["task"] == "answer"
+    assert card.examples["text"] == expected.examples["text"]
+    for one, other in zip(card.findings, expected.findings, strict=True):
+        assert (one.name, one.verdict) == (other.name, other.verdict)
+        assert one.estimate == pytest.approx(other.estimate, nan_ok=True) if one.estimate else True
+
+
+def test_the_heads_of_a_model_read_chats_with_their_answers():
+    model, tokenizer = writer("GPT2")
+    tokenizer.chat_template = TEMPLATE
+    rows = rows_of(6)
+    report = glasshead.heads(model, as_chats(rows)["whole"], tokenizer=tokenizer)
+    texts = [f"[user] {row['source']} [assistant] {row['target']}" for row in rows]
+    same = glasshead.heads(model, texts, tokenizer=tokenizer)
+    assert len(report.findings) > 0
+    assert {one.name for one in same.findings} & {one.name for one in report.findings}
+
+
+def test_no_blank_is_put_behind_a_chat():
+    from glasshead.data import ChatText
+    from glasshead.tasks.likelihoods import joined
+
+    assert joined(ChatText("<|assistant|>"), "yes") == "<|assistant|>yes"
+    assert joined("<|assistant|>", "yes") == "<|assistant|> yes"
+
+
+def test_two_answers_to_a_chat_are_compared(tmp_path):
+    model, tokenizer = writer("GPT2")
+    tokenizer.chat_template = TEMPLATE
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": row["source"]}],
+            "chosen": [{"role": "assistant", "content": row["target"]}],
+            "rejected": [{"role": "assistant", "content": row["against"]}],
+        }
+        for row in rows_of(6, against=True)
+    ]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    card = glasshead.audit(model, file, tokenizer=tokenizer, audits=["agreement"], method="gradient-l2")
+    assert len(card.examples["text"]) == 6
+    assert "[user] " in card.examples["text"][0]
+
+
 def test_texts_without_answers_are_asked_about_the_next_token():
     model, tokenizer = writer("GPT2")
     rows = [{"prompt": row["source"], "completion": "good"} for row in rows_of(8)]
@@ -281,30 +355,40 @@ def test_rows_that_the_model_cannot_read_are_left_out_and_counted():
     tokenizer.model_max_length = 12
     rows = [*rows_of(3), {"source": "a film", "target": "good " * 12}]
     card = glasshead.audit(model, rows, tokenizer=tokenizer, audits=["agreement"])
-    assert "1 of 4 rows have not" in " ".join(card.facts["notes"])
+    assert "1 of 4 rows do not have" in " ".join(card.facts["notes"])
     assert list(card.examples["index"]) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     ("row", "options", "says"),
     [
-        ({"prompt": "a film", "completion": ""}, {}, "is no text"),
-        ({"prompt": "a film", "completion": 3}, {}, "is no text"),
+        ({"prompt": "a film", "completion": ""}, {}, "is not a text"),
+        ({"prompt": "a film", "completion": 3}, {}, "is not a text"),
         (
             {"prompt": [{"role": "user", "content": "a film"}], "chosen": "good"},
             {},
-            "chat template of the tokenizer to them first",
+            "the tokenizer has no chat template",
         ),
         (
             {"prompt": "a film", "chosen": [{"role": "user", "content": "a film"}]},
             {},
-            "chat template of the tokenizer to them first",
+            "'chosen' does not end with one message of the assistant",
         ),
-        ({"instruction": "shorten", "input": "a film", "output": "film"}, {}, "'input' beside 'instruction'"),
-        ({"question": "which", "context": "a film", "answer": "film"}, {}, "'context' beside 'question'"),
+        ({"messages": [{"role": "user", "content": "a film"}]}, {}, "is not a chat of two messages or more"),
+        (
+            {"messages": [{"role": "user", "content": "a film"}, {"role": "user", "content": "good"}]},
+            {},
+            "'messages' does not end with one message of the assistant",
+        ),
+        (
+            {"instruction": "shorten", "input": "a film", "output": "film"},
+            {},
+            "both 'input' and 'instruction'",
+        ),
+        ({"question": "which", "context": "a film", "answer": "film"}, {}, "both 'context' and 'question'"),
         ({"prompt": "a film", "completion": "good"}, {"audits": ["performance"]}, "how likely it should be"),
-        ({"prompt": "a film", "completion": "good"}, {"audits": ["tokens"]}, "something of its own"),
-        ({"prompt": "a film", "completion": "good"}, {"by": "class"}, "numbers have no classes"),
+        ({"prompt": "a film", "completion": "good"}, {"audits": ["tokens"]}, "its own question"),
+        ({"prompt": "a film", "completion": "good"}, {"by": "class"}, "ratings have no classes"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(row, options, says):
@@ -324,7 +408,7 @@ def test_attention_of_two_answers_is_refused_before_anything_is_measured(command
     asked = [command, str(tmp_path / "model"), str(file), "--out", str(tmp_path / "out")]
     ended = CliRunner().invoke(app, asked)
     assert ended.exit_code == 2
-    assert "no one attention is behind the contrast" in ended.output
+    assert "no single attention determines the contrast" in ended.output
     assert "--resume" not in ended.output
     assert {path.name for path in tmp_path.iterdir()} == before
 

@@ -14,6 +14,7 @@ from classifier_families import FAMILIES, TEXTS, WORDS, word_tokenizer
 from glasshead import explain
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from slow_cases import own_methods
 
 FAMILY = FAMILIES["Bert"]
 OTHERS = [word for word in WORDS.split() if word not in ("good", "bad", "warm", "dull")]
@@ -150,13 +151,11 @@ def test_one_of_several_hidden_words_is_asked_about():
     assert one.scores == pytest.approx(other.scores, abs=1e-6)
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
+@pytest.mark.parametrize("method", own_methods())
 def test_each_method_works_alone_as_in_a_batch(method):
     model, tokenizer = guesser()
     texts = ["a [MASK] , funny film", "[MASK]", "the plot is [MASK] and not very good"]
-    if EXPLAINERS[method].__class__.__name__ == "Erasure" and method.endswith(
-        ("delete", "blur", "masked", "colour")
-    ):
+    if EXPLAINERS[method].for_images or method == "erasure-delete":
         with pytest.raises(InputError, match="use the method"):
             explain(model, texts, tokenizer=tokenizer, method=method)
         return
@@ -168,6 +167,7 @@ def test_each_method_works_alone_as_in_a_batch(method):
             np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_word_that_decides_is_found():
     model, tokenizer, (texts, answers, deciding) = planted()
 
@@ -193,7 +193,7 @@ def test_the_card_asks_for_one_word_of_each_text():
         model, whole, tokenizer=tokenizer, audits=["performance", "faithfulness"], limit=50
     )
     assert card.facts["examples"] == 50
-    assert any("drawn at random, is hidden" in note for note in card.facts["notes"])
+    assert any("one random word of a single token is hidden" in note for note in card.facts["notes"])
     for text, label in zip(card.examples["text"], card.examples["label"], strict=True):
         assert text.count("[MASK]") == 1
         assert text.replace("[MASK]", str(label).strip("“”")) in whole
@@ -201,6 +201,7 @@ def test_the_card_asks_for_one_word_of_each_text():
     assert 0 < hidden.mean() < 1
 
 
+@pytest.mark.slow
 def test_heads_and_rankings():
     model, tokenizer, _ = planted()
     rows = Dataset.from_dict({"text": TEXTS * 4})
@@ -222,12 +223,12 @@ def test_a_pipeline_and_a_folder(tmp_path):
 
 def test_what_cannot_be_asked():
     model, tokenizer = guesser()
-    with pytest.raises(InputError, match="no word of 'a warm film'"):
+    with pytest.raises(InputError, match="not a word of 'a warm film'"):
         explain(model, "a warm film", tokenizer=tokenizer, at="cold")
     with pytest.raises(InputError, match="writes no text"):
         glasshead.generate(model, "a warm", tokenizer=tokenizer)
     long = " ".join(["film"] * 600 + ["[MASK]"])
-    with pytest.raises(InputError, match="behind what the model reads"):
+    with pytest.raises(InputError, match="beyond the model's maximum length"):
         explain(model, long, tokenizer=tokenizer)
     blind = FAMILY.tokenizer()
     blind.mask_token = None

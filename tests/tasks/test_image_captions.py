@@ -155,6 +155,7 @@ def test_the_patch_that_decides_is_found(method, least, most):
     assert least <= np.mean(right) <= most
 
 
+@pytest.mark.slow
 def test_classes_of_the_data_are_the_captions_of_an_audit_and_of_all_that_reads_data(tmp_path):
     for kind in ("clip", "siglip"):
         pipe, data = pipeline(kind), rows(12, NAMES)
@@ -169,14 +170,14 @@ def test_classes_of_the_data_are_the_captions_of_an_audit_and_of_all_that_reads_
         (folder / f"{number}.png").write_bytes(picture.content)
     card = glasshead.audit(pipeline("clip"), tmp_path / "images", audits=["agreement"], draws=2)
     assert card.findings
-    with pytest.raises(InputError, match="names nothing"):
+    with pytest.raises(InputError, match="is not a name"):
         glasshead.audit(pipeline("clip"), rows(6, ["0", "1"]), audits=["agreement"])
 
 
 def test_images_without_labels_name_no_captions_and_captions_are_not_renamed():
     plain = rows(6, NAMES).remove_columns("label")
     for ask, message in (
-        (glasshead.heads, "names of the classes of the data"),
+        (glasshead.heads, "names of the data's classes"),
         (
             partial(glasshead.audit, audits=["identifiability"]),
             r"it has: image\).* the labels are the captions",
@@ -184,7 +185,9 @@ def test_images_without_labels_name_no_captions_and_captions_are_not_renamed():
     ):
         with pytest.raises(InputError, match=message):
             ask(pipeline("clip"), plain)
-    with pytest.raises(InputError, match="`labels` renames classes, and this model has captions"):
+    with pytest.raises(
+        InputError, match="`labels` renames classes, but the classes of this model are captions"
+    ):
         glasshead.open(pipeline("clip"), labels={"cat": "tiger"})
 
 
@@ -209,8 +212,8 @@ def test_a_saved_model_is_opened_with_its_processor_and_opened_again(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "names the captions"),
-        ({"choices": "good film"}, "leaves no choice"),
+        ({}, "chooses between captions"),
+        ({"choices": "good film"}, "has only one"),
         ({"choices": ["a", "a"]}, "once"),
         ({"choices": NAMES, "template": "no place"}, "one place"),
         ({"choices": ["bad", "good " * 80]}, "'This is a photo of good good .* at most 66: shorten it"),
@@ -232,7 +235,7 @@ def test_one_caption_may_stand_alone_where_each_has_a_probability_of_its_own():
 
 def test_what_does_not_read_images_and_texts_is_refused():
     model, tokenizer = build("clip")
-    with pytest.raises(InputError, match="compares images with captions, and this needs a model of texts"):
+    with pytest.raises(InputError, match="captions, but this needs a model that reads only texts"):
         explain(pipeline("clip"), image(), choices=NAMES, task="similarity-mean")
     for reader in (tokenizer, processor()):
         with pytest.raises(InputError, match="does not read both"):

@@ -10,13 +10,14 @@ import torch
 import glasshead
 from classifier_families import FAMILIES, TEXTS, WORDS
 from glasshead import explain
-from glasshead.audits import data_view
-from glasshead.audits.data_view import input_ids, read_sample
+from glasshead.audits.measuring import data_view
+from glasshead.audits.measuring.data_view import input_ids, read_sample
 from glasshead.data import LoadOptions, as_dataset, read_questions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
 from image_families import image_model, processor
 from image_families import rows as image_rows
+from slow_cases import own_methods
 from small_encoders import small
 
 MULTI_LABEL = "multi_label_classification"
@@ -44,7 +45,7 @@ def usable(name):
     return EXPLAINERS[name].package is None
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if usable(name)])
+@pytest.mark.parametrize("method", own_methods(usable))
 def test_each_method_explains_a_label_as_it_explains_yes(method):
     model, tokenizer = several_labels(), FAMILY.tokenizer()
     own, twin = (
@@ -111,6 +112,7 @@ def named(finding):
     return finding.audit, finding.statistic, finding.against, finding.group, finding.n, finding.status
 
 
+@pytest.mark.slow
 def test_an_audit_of_one_label_is_that_of_the_classifier_of_yes_and_no(monkeypatch):
     # Draws follow from the id of an input, of which what it is asked is a part.
     monkeypatch.setattr(data_view, "input_ids", lambda *of: input_ids(*of[:5]))
@@ -170,6 +172,7 @@ def hits(method):
     return np.mean(found)
 
 
+@pytest.mark.slow
 def test_a_planted_word_decides_its_label_and_no_other():
     assert hits("erasure-delete") >= 0.95
     assert hits("random") < 0.3
@@ -185,9 +188,9 @@ def test_the_card_of_planted_words_says_that_removing_them_matters():
     )
     assert card.finding("performance.accuracy.all").estimate > 0.9
     assert {one.group for one in card.findings} >= {f"question: {name}" for name in SECRETS}
-    assert any(note.startswith("each input is asked about one label") for note in card.facts["notes"])
+    assert any(note.startswith("each input is about one label") for note in card.facts["notes"])
     assert {*card.examples["question"]} == {*SECRETS}
-    assert any("has the label it is asked about" in note for note in card.facts["notes"])
+    assert any("has the label in question" in note for note in card.facts["notes"])
     good, bad = (one.finding("faithfulness.comprehensiveness.all") for one in (card, control))
     assert good.over_null["random"].interval[0] > 0
     assert bad.over_null["random"].interval[0] <= 0
@@ -209,7 +212,7 @@ def test_an_input_that_is_asked_something_else_is_another_input():
 
 def test_training_data_tell_nothing_about_one_label():
     model, tokenizer, rows = planted()
-    with pytest.raises(ParameterError, match="is for models of one output"):
+    with pytest.raises(ParameterError, match="is for models with one output"):
         glasshead.audit(model, rows, tokenizer=tokenizer, train=rows)
 
 
@@ -239,6 +242,7 @@ def test_a_task_may_be_named_where_the_configuration_does_not():
     assert chosen_too.prediction == pytest.approx(chosen.prediction, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_opened_may_be_asked_otherwise():
     """A task that is named holds for a subject, and for its model that is opened again."""
     model, tokenizer = several_labels(), FAMILY.tokenizer()
@@ -273,6 +277,7 @@ def test_a_number_is_a_number_and_a_name_a_name():
         assert one.target == label
 
 
+@pytest.mark.slow
 def test_heads_are_measured_on_the_label_that_is_named():
     model, tokenizer, rows = planted()
     one, other = (
@@ -297,7 +302,7 @@ def test_models_without_labels_are_not_asked_about_any():
     writer = FAMILIES["GPT2"]
     ours = small(vocab_size=len(FAMILY.tokenizer()), pad_token_id=0)
     for model, tokenizer in ((writer.language_model(), writer.tokenizer()), (ours, FAMILY.tokenizer())):
-        with pytest.raises(InputError, match="has no labels to ask about"):
+        with pytest.raises(InputError, match="has no separate labels"):
             explain(model, TEXTS, tokenizer=tokenizer, task="labels")
 
 
@@ -313,6 +318,7 @@ def test_each_family_is_asked_about_its_labels(name):
         assert one.prediction == pytest.approx(float(expected), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_heads_and_rankings_of_labels():
     model, tokenizer, rows = planted()
     report = glasshead.heads(model, rows[:8], tokenizer=tokenizer)

@@ -60,6 +60,7 @@ def test_identifiability_alone_reads_lines_of_any_model(language_model, texts_fi
     assert "row of the last token" in card.facts["identifiability"]["read"], "the first sees itself alone"
 
 
+@pytest.mark.slow
 def test_an_audit_of_lines(language_model, texts_file):
     model, tokenizer = language_model
     card = glasshead.audit(model, texts_file, tokenizer=tokenizer)
@@ -69,7 +70,7 @@ def test_an_audit_of_lines(language_model, texts_file):
     assert card.facts["examples"] == 40
     asked = {finding.audit for finding in card.findings}
     assert {"performance", "agreement", "perturbation", "faithfulness", "identifiability"} <= asked
-    assert "drawn at random among those that begin a word" in " ".join(card.facts["notes"])
+    assert "drawn at random from those that begin a word" in " ".join(card.facts["notes"])
     # Surprisals are those of the model itself.
     surprisals = []
     for text, label in zip(card.examples["text"], card.examples["label"], strict=True):
@@ -84,7 +85,7 @@ def test_an_audit_of_lines(language_model, texts_file):
     counts = {label: list(card.examples["label"]).count(label) for label in card.examples["label"]}
     unigram = [-np.log(counts[label] / (39 + 60)) for label in card.examples["label"]]
     assert found.null["unigram"] == pytest.approx(np.mean(unigram))
-    assert found.verdict == "worse than guessing each token as often as it is asked for"
+    assert found.verdict == "worse than guessing each token as often as it is the target"
     json.dumps(card.facts["guessing"])
 
 
@@ -106,6 +107,7 @@ def test_labels_are_not_read(language_model):
     assert "good" not in card.examples["label"]
 
 
+@pytest.mark.slow
 def test_heads_and_ranking_of_a_language_model(language_model, texts_file):
     model, tokenizer = language_model
     report = glasshead.heads(model, texts_file, tokenizer=tokenizer, limit=10)
@@ -119,7 +121,7 @@ def test_heads_and_ranking_of_a_language_model(language_model, texts_file):
     [
         (texts_of(4), {"by": "class"}, "every token is a class of a language model"),
         (texts_of(4), {"train": [{"text": "a film", "label": "x"}]}, "is for classifiers"),
-        (["warm", "film"], {}, "none of these rows has a token behind the first word"),
+        (["warm", "film"], {}, "none of these rows has a token, after the first word, that"),
     ],
 )
 def test_what_a_language_model_cannot_be_asked(data, options, says, language_model):
@@ -129,6 +131,7 @@ def test_what_a_language_model_cannot_be_asked(data, options, says, language_mod
     assert says in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("others", "options"),
     [({}, {}), ({"completion": "good"}, {"text_column": "prompt"})],

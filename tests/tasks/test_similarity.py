@@ -69,7 +69,7 @@ def test_what_gives_no_vectors_is_refused():
     model = hf.FunnelForSequenceClassification(
         hf.FunnelConfig(block_sizes=[1, 1], **sizes)
     )  # it shortens texts
-    with pytest.raises(InputError, match="no vector for each token"):
+    with pytest.raises(InputError, match="does not give a vector for each token"):
         glasshead.open(model, FAMILIES["Bert"].tokenizer(), task="similarity-mean")
     with pytest.raises(InputError, match="similarity-mean"):
         glasshead.open(*random_encoder(), task="similarity-maen")
@@ -94,7 +94,7 @@ def test_columns_are_called_as_data_sets_of_similarity_call_them(first, second, 
     rmse = next(finding for finding in card.findings if finding.statistic == "rmse")
     assert rmse.estimate == pytest.approx(np.sqrt(np.mean(np.square(errors))), abs=1e-4)
     alone = [{"text": row[first], "label": row[rating]} for row in rows]
-    with pytest.raises(InputError, match="rename the column of the others to 'text_pair'"):
+    with pytest.raises(InputError, match="name the column of the second 'text_pair'"):
         glasshead.audit(model, alone, **asked)
 
 

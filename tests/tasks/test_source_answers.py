@@ -12,8 +12,8 @@ from classifier_families import FAMILIES, WORDS, word_tokenizer
 from glasshead import explain
 from glasshead.cli.app import app
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS
 from model_state import model_state
+from slow_cases import own_methods
 
 SOURCES = ["the plot is dull and not very good at all", "a warm , funny film"]
 ANSWER = "not very good"
@@ -24,13 +24,19 @@ MARIAN = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_atte
           "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
           "forced_eos_token_id": None}  # fmt: skip
 KINDS = ("T5", "Bart", "Marian")
+LED = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
+       "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "attention_window": [4, 4],
+       "max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 32}  # fmt: skip
+"""It fills the last window of a text with padding that it looks up by itself."""
 every = pytest.mark.parametrize("kind", KINDS)
-NO_WAY = "is no way to take a part out of texts"
+and_led = pytest.mark.parametrize("kind", [*KINDS, "LED"])
+NO_WAY = "cannot remove a part of texts"
 REFUSED = {
     **dict.fromkeys(("alti", "value-zeroing"), "is defined for one stack of layers"),
-    "layer-chosen": "not of a text's tokens to themselves",
+    "layer-chosen": "between two sequences",
     "value-norm-residual": "is cross-attention",
     **dict.fromkeys(("erasure-blur", "erasure-masked"), NO_WAY),
+    "grad-cam": "reads the feature maps of an image classifier",
 }
 
 
@@ -39,6 +45,14 @@ def answerer(kind):
     torch.manual_seed(0)
     if kind == "Marian":
         model, tokenizer = hf.MarianMTModel(hf.MarianConfig(**MARIAN)), word_tokenizer("end")
+    elif kind == "LED":
+        tokenizer = FAMILIES["Bart"].tokenizer()
+        special = {
+            name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")
+        }
+        sizes = {**LED, **special, "vocab_size": len(tokenizer)}
+        config = hf.LEDConfig(**sizes, decoder_start_token_id=tokenizer.eos_token_id)
+        model = hf.LEDForConditionalGeneration(config)
     else:
         family = FAMILIES[kind]
         config = family.config(**family.options)
@@ -83,7 +97,7 @@ def test_the_probability_is_that_of_the_loss(kind):
     assert model_state(model, tokenizer) == before
 
 
-@every
+@and_led
 def test_gradients_are_those_by_hand_and_add_up(kind):
     model, tokenizer = answerer(kind)
     encoder = model.get_encoder()
@@ -97,7 +111,7 @@ def test_gradients_are_those_by_hand_and_add_up(kind):
     np.testing.assert_allclose(np.sum([one.scores for one in each], axis=0), whole.scores, atol=1e-5)
 
 
-@every
+@and_led
 @pytest.mark.parametrize("removal", ["delete", "unknown-token", "mean-embedding"])
 def test_erasures_are_those_by_hand(kind, removal):
     model, tokenizer = answerer(kind)
@@ -146,7 +160,7 @@ def test_attention_is_that_of_the_row_that_predicts_the_token(kind):
             assert "the one row that the prediction reads" in one.reading or len(each) > 1
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
+@pytest.mark.parametrize("method", own_methods())
 def test_each_method_works_alone_as_in_a_batch_or_says_why_not(method):
     if method in REFUSED or "colour" in method:
         with pytest.raises(InputError, match=REFUSED.get(method, NO_WAY)):
@@ -161,6 +175,7 @@ def test_each_method_works_alone_as_in_a_batch_or_says_why_not(method):
                 np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["good", " ".join(WORDS.split()[:9]), " ".join(WORDS.split()[:12])])
 def test_answers_shorter_and_longer_than_the_source_and_as_long(answer):
     """Tables of rows and of tokens are not mixed up."""
@@ -227,6 +242,7 @@ def share_found(method, **options):
     return np.mean(best)
 
 
+@pytest.mark.slow
 def test_the_word_of_the_source_that_decides_is_found():
     assert share_found("erasure-mean-embedding") >= 0.95
     assert share_found("random") < 0.5
@@ -245,8 +261,8 @@ def test_the_word_that_decides_between_two_answers_is_found():
         ({"answer": "so", "at": "film"}, "`at` is for models"),
         ({"answer": "so", "target": "so"}, "leave `target` out"),
         ({"answer": "so " * 1100}, "has 1,102 tokens, and the model writes 1024"),
-        ({"answer": "so", "layer": 2}, "reads what the decoder has written"),
-        ({}, "explain an answer that you give"),
+        ({"answer": "so", "layer": 2}, "reads the output of the decoder"),
+        ({}, "explain an answer of yours"),
     ],
 )
 def test_what_cannot_be_asked(options, says):

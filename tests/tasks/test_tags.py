@@ -14,10 +14,10 @@ from classifier_families import FAMILIES, TEXTS, WORDS
 from glasshead import explain
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from slow_cases import own_methods
 
 FAMILY = FAMILIES["Bert"]
 TAGS = {0: "O", 1: "GOOD", 2: "BAD"}
-IMAGES = ("neutral-colour", "mean-colour", "blur", "masked")
 OTHERS = [word for word in WORDS.split() if word not in ("not", "film")]
 
 
@@ -102,10 +102,10 @@ def test_gradients_and_erasures_are_those_of_the_word():
         assert one.scores[token] == pytest.approx(float(value.detach() - without), abs=1e-5)
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
+@pytest.mark.parametrize("method", own_methods())
 def test_each_method_works_or_says_why(method):
     model, tokenizer = tagger(), FAMILY.tokenizer()
-    if method.removeprefix("erasure-") in ("delete", *IMAGES):
+    if EXPLAINERS[method].for_images or method == "erasure-delete":
         with pytest.raises(InputError, match="use the method"):
             explain(model, TEXTS, tokenizer=tokenizer, method=method, at=0)
         return
@@ -122,6 +122,7 @@ def test_a_word_that_is_asked_about_is_not_cut_out():
         explain(tagger(), TEXTS, tokenizer=FAMILY.tokenizer(), method="erasure-delete", at=0)
 
 
+@pytest.mark.slow
 def test_left_out_it_is_every_word_with_a_tag():
     model, tokenizer, rows = planted()
     texts = [" ".join(row["tokens"]) for row in rows[:10]]
@@ -165,6 +166,7 @@ def test_the_card_of_a_tagger_is_about_words():
     assert all(shown.attribution.asked for shown in card.highlights)
 
 
+@pytest.mark.slow
 def test_heads_and_rankings_of_a_tagger():
     model, tokenizer, rows = planted()
     assert len(glasshead.heads(model, rows[:8], tokenizer=tokenizer).heads) == 4
@@ -175,15 +177,15 @@ def test_heads_and_rankings_of_a_tagger():
 def test_what_is_no_word_is_named():
     model, tokenizer = tagger(), FAMILY.tokenizer()
     for at, says in (
-        ("warmth", "no word of 'a warm film': did you mean 'warm'"),
+        ("warmth", "not a word of 'a warm film': did you mean 'warm'"),
         (9, "is 9, and 'a warm film' has 3 words"),
-        ("9", "'9', which is no word"),
+        ("9", "'9', which is not a word"),
     ):
         with pytest.raises(InputError, match=says):
             explain(model, "a warm film", tokenizer=tokenizer, at=at)
     with pytest.raises(InputError, match=r"more than once: give its number \(0, 2\)"):
         explain(model, "bad and bad", tokenizer=tokenizer, at="bad")
-    with pytest.raises(InputError, match="asked about one word"):
+    with pytest.raises(InputError, match="for models that predict one word of a text"):
         explain(FAMILY.build(3), "a warm film", tokenizer=tokenizer, at=0)
 
 
@@ -238,7 +240,7 @@ def test_a_pipeline_cuts_where_its_tokenizer_says():
     assert len(tag(text, ignore_labels=[])) == 4
     (one,) = explain(tag, text, at="and", method="gradient")
     assert one.asked == "and"
-    with pytest.raises(InputError, match="no word of"):
+    with pytest.raises(InputError, match="not a word of"):
         explain(tag, text, at="dull")
 
 
@@ -255,7 +257,11 @@ def test_numbers_are_numbers_and_words_with_hyphens_are_words():
     [
         ({"tokens": ["a", None], "ner_tags": ["O", "O"]}, {}, "row 1 has a word without letters: None"),
         ({"tokens": ["a", "film"], "ner_tags": ["O", "O"]}, {"classes": ["BAD", "GOOD"]}, "leave it out"),
-        ({"tokens": ["a", "film"], "ner_tags": ["O", "O"]}, {"by": ["topic"]}, "no further column is read"),
+        (
+            {"tokens": ["a", "film"], "ner_tags": ["O", "O"]},
+            {"by": ["topic"]},
+            "other columns cannot be used",
+        ),
     ],
 )
 def test_data_that_ask_nothing_are_refused(row, options, says):
@@ -274,10 +280,10 @@ def test_a_tag_without_a_number_is_no_tag():
 
 @pytest.mark.parametrize("task", ["labels", "regression"])
 def test_a_tagger_is_no_model_of_labels_or_ratings(task):
-    with pytest.raises(InputError, match=r"no labels|no rating"):
+    with pytest.raises(InputError, match=r"no separate labels|no rating"):
         explain(tagger(), TEXTS, tokenizer=FAMILY.tokenizer(), task=task)
     opened = glasshead.open(tagger(), FAMILY.tokenizer())
-    with pytest.raises(InputError, match=r"no labels|no rating"):
+    with pytest.raises(InputError, match=r"no separate labels|no rating"):
         explain(opened, TEXTS, task=task)
 
 

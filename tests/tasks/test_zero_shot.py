@@ -140,7 +140,7 @@ def test_an_audit_takes_the_classes_of_the_data_for_names():
     )
     assert any("This example is {}." in note for note in card.facts["notes"])
     numbered = [{"text": row["text"], "label": row["label"]} for row in labelled_data(8)]
-    with pytest.raises(InputError, match="names nothing"):
+    with pytest.raises(InputError, match="is not a name"):
         glasshead.audit(model, numbered, tokenizer=tokenizer, task="zero-shot", audits=["agreement"])
     opened = glasshead.open(zero_shot())
     assert glasshead.audit(opened, labelled_data(24), audits=["performance"], draws=2).findings
@@ -149,7 +149,7 @@ def test_an_audit_takes_the_classes_of_the_data_for_names():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "names what this model chooses"),
+        ({}, "chooses between texts"),
         ({"choices": NAMES, "template": "no place"}, "one place"),
         ({"choices": NAMES, "pairs": "more"}, "second texts already"),
         ({"choices": NAMES, "target": "other"}, "other"),

@@ -107,7 +107,7 @@ def test_rows_of_segments_are_counted_with_their_text(name):
 
 def test_batches_without_labels_are_refused():
     kind = family("encoder", pooling="first", attention="tanhmax")
-    with pytest.raises(InputError, match="need labels"):
+    with pytest.raises(InputError, match="needs classes"):
         head_gauges(kind.model, [encode(kind.tokenizer, kind.texts).inputs()])
 
 

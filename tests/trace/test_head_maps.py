@@ -66,7 +66,7 @@ def test_a_pair_is_two_blocks(runs):
     assert seen[:4, :4].all()
     assert seen[4:, 4:].all()
     assert seen.sum() == 16 + 9
-    assert found.remark.startswith("Each text stands in a block of its own")
+    assert found.remark.startswith("Each text is a separate block")
 
 
 def test_heads_without_a_pattern_are_named(runs, monkeypatch):
@@ -83,7 +83,7 @@ def test_heads_without_a_pattern_are_named(runs, monkeypatch):
     found = head_maps(runs / "sentences", TEXT, heads=[0, 2, 4])
     assert [one.uniform for one in found.maps] == [True, False, True]
     assert found.remark.startswith(
-        "Each sentence stands in a block of its own: no head looks across. Nearly uniform: "
+        "Each sentence is a separate block: no head looks across. Nearly uniform: "
     )
     assert "Nearly uniform: heads 0, 4. In every row the entropy is above 98\u00a0% of" in found.remark
     assert head_maps(runs / "first", TEXT, heads=[3]).remark.startswith("Nearly uniform: head 3.")
@@ -105,7 +105,7 @@ def test_a_long_document_shows_its_longest_sentence(runs):
     long = " ".join(["the plot is thin ."] * 9 + ["the end was good and the music was good ."] * 2)
     found = head_maps(runs / "sentences", long)
     assert found.rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
-    assert found.remark.startswith("Drawn is sentence 10 of 11, the longest.")
+    assert found.remark.startswith("The drawing shows sentence 10 of 11, the longest.")
 
 
 def test_a_pooling_is_one_row(runs):

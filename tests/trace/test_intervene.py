@@ -216,7 +216,7 @@ def test_what_an_edit_must_not_return(edit, said):
 
 def test_wrong_use():
     model, x = Stack("softmax"), sequence()
-    with pytest.raises(InputError, match="saw no attention of Stack"), intervene(model, own):
+    with pytest.raises(InputError, match="no attention of Stack ran in the block"), intervene(model, own):
         pass
     with pytest.raises(InputError, match="no attention layer 1: "), intervene(model, own, layers=[1]):
         model(x)

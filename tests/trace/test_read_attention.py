@@ -159,7 +159,7 @@ def test_that_is_said_and_a_text_alone_is_read_as_beside_others(name: str) -> No
 def test_a_layer_that_somebody_chose_stays() -> None:
     model, tokenizer = MODELS["mean"](), word_tokenizer()
     chosen = glasshead.explain(model, TEXTS, tokenizer=tokenizer, layer=3)
-    assert "none of which changes the prediction" in str(chosen[0].reading)
+    assert "no row changes the prediction" in str(chosen[0].reading)
     assert "choose another row or layer" in chosen.notes[-1]
     lower = glasshead.explain(model, TEXTS, tokenizer=tokenizer, layer=2)
     assert lower.notes == ()

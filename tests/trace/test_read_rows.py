@@ -258,7 +258,7 @@ def test_where_no_row_changes_the_prediction_that_is_said() -> None:
     model = FAMILIES["Bert"].build()
     nn.init.zeros_(model.classifier.weight)
     context = make_context(readable_copy(model), encode(word_tokenizer(), TEXTS), word_tokenizer())
-    assert "none of which changes the prediction" in context.rows.in_words
+    assert "no row changes the prediction" in context.rows.in_words
 
 
 def test_texts_whose_prediction_no_row_changes_are_counted() -> None:
@@ -273,7 +273,7 @@ def test_texts_whose_prediction_no_row_changes_are_counted() -> None:
 
 
 def test_gradients_that_are_no_numbers_are_refused() -> None:
-    """The root of 0 has no slope, and times 0 it is no number."""
+    """The root of 0 has no slope, and times 0 it is not a number."""
     model, encoded = pooled(lambda states, mask: torch.sqrt(states[:, 0] * 0.0))
     with pytest.raises(InputError, match="NaN"):
         rows_of(readable_copy(model), encoded)

@@ -89,11 +89,12 @@ def test_several_passes_and_chosen_rows(model, tmp_path):
     trace.save(tmp_path / "trace.png")
 
 
+@pytest.mark.slow
 def test_long_texts_are_cut_and_nothing_is_said_to_be_nothing(model, tmp_path):
     ids = torch.randint(3, 50, (1, 80))
     with torch.no_grad(), glasshead.record(model, layers=[0]) as trace:
-        assert "nothing is recorded yet" in trace._repr_html_()
-        with pytest.raises(InputError, match="nothing is recorded yet"):
+        assert "nothing has been recorded yet" in trace._repr_html_()
+        with pytest.raises(InputError, match="nothing has been recorded yet"):
             trace.save(tmp_path / "trace.png")
         model(ids)
     maps = trace.plain_value().head_maps(0, 0)

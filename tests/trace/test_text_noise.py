@@ -57,6 +57,7 @@ def test_numbers_lie_between_zero_and_one_in_the_precision_of_the_weights(dtype)
     torch.testing.assert_close(values.double(), noise(SEEDS, (4, 30, 30)), rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_numbers_are_uniform():
     """Those of one text, those of one place in many texts, those of many draws; in all of their bits."""
     of_one = noise([5], (8, 40, 40)).flatten()

@@ -188,7 +188,7 @@ def test_optimizers():
     [("distance-aware", "softmax"), ("tanhmax+distance-aware", "tanhmax"), ("cosformer", "sum")],
 )
 def test_a_query_at_no_position_has_no_distances(word, alone):
-    with pytest.raises(InputError, match=f"stands at no position.*such as '{alone}'") as refused:
+    with pytest.raises(InputError, match=f"has no position.*such as '{alone}'") as refused:
         POOLED.with_changes(attention=word)
     assert "\n" not in str(refused.value)
 
@@ -228,7 +228,7 @@ class TestPresetAndModel:
             ("fine-tune", "encoder", "is not for the model 'encoder'"),
             ("fine-tune", None, "name it with `model`"),
             ("s5", None, "did you mean 's4'"),
-            (None, " ", "an empty name is no model"),
+            (None, " ", "an empty name is not a model"),
         ],
     )
     def test_refused(self, preset, model, says):
@@ -240,7 +240,7 @@ class TestPresetAndModel:
         [
             ({"num_hidden_layers": 2}, "its `num_hidden_layers` cannot be chosen"),
             ({"encoder": "lstm"}, "its `encoder` cannot be chosen"),
-            ({"word_vectors": "glove.txt"}, "has word vectors of its own"),
+            ({"word_vectors": "glove.txt"}, "has its own word vectors"),
             ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ],
     )
@@ -259,9 +259,9 @@ def test_words_are_the_usual_tokens_and_records_stay_as_they_were():
     ("settings", "message"),
     [
         ({"tokenizer": "bp"}, "bpe"),
-        ({"word_vectors": "vectors.txt"}, "word vectors are of words"),
+        ({"word_vectors": "vectors.txt"}, "word vectors need words"),
         ({"model": "hierarchical"}, "finds sentences by the words"),
-        ({"model": "somebody/elses"}, "a tokenizer of its own"),
+        ({"model": "somebody/elses"}, "its own tokenizer"),
     ],
 )
 def test_where_byte_pairs_cannot_be(settings, message):

@@ -54,7 +54,7 @@ FAULTS = {
     ),
     "choose another `model`, such as gpt2 or bert$": lambda *_: model_fields("no-such-type"),
     "does not read a block of 12 tokens: choose a smaller `block_size`": short_model,
-    "sizes in it do not go together": diagnosed,
+    "its sizes do not fit together": diagnosed,
     r"is a damaged run \(config.json names no model\): train again$": damaged_run,
     r"is a damaged run \(its weights do not load\): train again$": lost_weights,
 }

@@ -151,21 +151,21 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
     for act, words in (
         (
             lambda: train(texts, config(), tmp_path / "a"),
-            "the model vit reads images, and these data are texts",
+            "the model vit reads images, but these data are texts",
         ),
         (
             lambda: train(squares(), TrainingConfig(), tmp_path / "b"),
-            "the model pooled reads texts, and these",
+            "the model pooled reads texts, but these",
         ),
         (lambda: config(augment="mirror"), "unknown augmentation 'mirror'"),
-        (lambda: TrainingConfig(augment="shift"), "only images are changed in training"),
+        (lambda: TrainingConfig(augment="shift"), "augmentation is for images"),
         (lambda: config(tokenizer="bpe"), "reads images and has no tokenizer"),
         (lambda: config(num_attention_heads=3), "3 heads do not divide 16"),
         (
             lambda: train(squares(), config(patch_size=5), tmp_path / "c"),
             "5 does not divide images of 24 pixels",
         ),
-        (lambda: open_subject(image_model(), tokenizer()), "is no image processor"),
+        (lambda: open_subject(image_model(), tokenizer()), "is not an image processor"),
         (lambda: open_subject(image_model(), processor(16)), "fails on the pixels of an image of 16 × 16"),
     ):
         with pytest.raises(InputError, match=words) as refused:
@@ -176,7 +176,7 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
 def test_a_processor_without_one_size_is_refused():
     odd = processor()
     odd.size = {"shortest_edge": SIZE}
-    with pytest.raises(InputError, match=r"gives images of other shapes other sizes|makes no pixels"):
+    with pytest.raises(InputError, match=r"gives images of different shapes different sizes|makes no pixels"):
         open_subject(image_model(), odd)
 
 

@@ -52,7 +52,7 @@ def test_weights_that_are_no_safetensors_are_not_loaded(tmp_path):
     saved(tmp_path)
     (tmp_path / "model.safetensors").unlink()
     torch.save({}, tmp_path / "pytorch_model.bin")
-    with pytest.raises(InputError, match=r"holds no model that loads .*safetensors"):
+    with pytest.raises(InputError, match=r"has no model that loads .*safetensors"):
         open_model(tmp_path)
 
 

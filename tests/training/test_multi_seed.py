@@ -53,6 +53,7 @@ def assert_same_runs(one, other):
         assert_same_weights(one / name, other / name)
 
 
+@pytest.mark.slow
 def test_what_is_in_the_folder(unbroken):
     assert names(unbroken) == {"seed-4", "seed-5", "seed-6", "repeats.json", MANIFEST}
     told = json.loads((unbroken / "repeats.json").read_text())
@@ -83,7 +84,7 @@ def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
     with pytest.raises(KeyboardInterrupt):
         train_repeats(data(KIND), RECIPE, out, SEEDS, callbacks=[Stop(step)])
     assert names(tmp_path) == {"out.partial"}
-    with pytest.raises(InputError, match="pass `resume=True` to go on or `overwrite=True`"):
+    with pytest.raises(InputError, match="pass `resume=True` to continue or `overwrite=True`"):
         train_repeats(data(KIND), RECIPE, out, SEEDS)
     with pytest.raises(InputError, match="started with other seeds"):
         train_repeats(data(KIND), RECIPE, out, SEEDS[:2], resume=True)
@@ -120,7 +121,7 @@ class TestRefused:
             (range(0), "2 seeds or more, not 0"),
             (range(1001), "at most 1,000"),
             (range(2**32 - 1, 2**32 + 1), "between 0 and 4,294,967,295"),
-            ((3, 4, 3), "stands there twice"),
+            ((3, 4, 3), "is given twice"),
         ],
     )
     def test_seeds(self, seeds, says, tmp_path):
@@ -139,7 +140,7 @@ class TestRefused:
             train_repeats(data(KIND), RECIPE, tmp_path / "out", range(2), resume=True)
 
     def test_data_that_the_model_does_not_read(self, tmp_path):
-        with pytest.raises(InputError, match="take `model='pair-encoder'`"):
+        with pytest.raises(InputError, match="use `model='pair-encoder'`"):
             train_repeats(data("pair-encoder"), RECIPE, tmp_path / "new" / "out", range(2))
         assert names(tmp_path) == set()
 

@@ -352,6 +352,7 @@ class Stop(TrainerCallback):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_goes_on_to_the_same_weights(skewed, tmp_path):
     weights = {"context-output": 0.02, "encoder": 0.001}
     recipe = with_penalties(
@@ -398,9 +399,9 @@ class TestRecipe:
             ({"context-output": "much"}, {}, "of the penalty 'context-output' must be a number, not 'much'"),
             ({"context-output": True}, {}, "must be a number, not True"),
             (["encoder"], {}, "`penalties` must be a mapping"),
-            ({"encoder": 1}, {}, "there is no encoder: take `encoder` affine or lstm"),
-            ({"context-output": 1}, {"score": "query-key"}, "no context vector V: take `score='context'`"),
-            ({"context-output": 1}, {"value_dim": 4}, "another space than V: take `value_dim=None`"),
+            ({"encoder": 1}, {}, "there is no encoder: use `encoder` affine or lstm"),
+            ({"context-output": 1}, {"score": "query-key"}, "no context vector V: use `score='context'`"),
+            ({"context-output": 1}, {"value_dim": 4}, "different spaces: use `value_dim=None`"),
         ],
     )
     def test_refused(self, weights, settings, says):
@@ -437,7 +438,7 @@ class TestEveryPenalty:
                 model = random_model(classes=classes, **case).double()
                 reason = PENALTIES[name].unsupported_reason(model.config)
                 if reason is not None:
-                    assert "take `" in reason
+                    assert "use `" in reason
                     continue
                 served += 1
                 value = PENALTIES[name](model)

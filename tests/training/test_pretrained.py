@@ -109,26 +109,26 @@ class TestRefused:
     def test_no_weights(self, tmp_path):
         saved(tmp_path)
         (tmp_path / "model.safetensors").unlink()
-        refused(of(tmp_path), "is no model that classifies texts")
+        refused(of(tmp_path), "is not a model that classifies texts")
 
     def test_damaged_weights(self, tmp_path):
         path = saved(tmp_path) / "model.safetensors"
         path.write_bytes(path.read_bytes()[:1000])
-        refused(of(tmp_path), "is no model that classifies texts")
+        refused(of(tmp_path), "is not a model that classifies texts")
 
     def test_a_model_of_images(self, tmp_path):
         saved(tmp_path)
         FAMILIES["vit"].build().save_pretrained(tmp_path)
-        refused(of(tmp_path), "is no model that classifies texts")
+        refused(of(tmp_path), "is not a model that classifies texts")
 
     def test_more_tokens_than_embeddings(self, tmp_path):
         saved(tmp_path, vocab_size=10)
-        refused(of(tmp_path), f"knows {len(FILLERS) + 9} tokens, the model 10")
+        refused(of(tmp_path), f"knows {len(FILLERS) + 9} tokens, the model knows 10")
 
     @pytest.mark.parametrize(("family", "longest"), [("gpt2", 64), ("roberta", 63)])
     def test_fewer_positions_than_tokens(self, family, longest, tmp_path):
         saved(tmp_path, family)
-        refused(of(tmp_path, max_length=longest + 1), f"take `max_length={longest}`$")
+        refused(of(tmp_path, max_length=longest + 1), f"use `max_length={longest}`$")
         model, _ = load_pretrained(of(tmp_path, max_length=longest), ABOUT)
         assert positions_of(model) == longest
         model(input_ids=torch.full((1, longest), 5))

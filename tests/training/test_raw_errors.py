@@ -49,7 +49,7 @@ def change(path, **values):
 
 def test_a_tensor_of_another_shape_is_named_with_both_shapes(folder):
     change(folder / "config.json", hidden_size=32)
-    refused(r"has the shape \(16,\) in the file, and \(32,\) by the config", glasshead.open, folder)
+    refused(r"has the shape \(16,\) in the file, but \(32,\) in the config", glasshead.open, folder)
     change(folder / "config.json", hidden_size=16, vocab_size=99)
     refused(r"word_embeddings.weight has the shape \(60, 16\).*\(99, 16\)", glasshead.open, folder)
 
@@ -74,7 +74,7 @@ def test_weights_that_are_a_pickle_on_the_hub_are_refused_as_such(folder, tmp_pa
     assert glasshead.open("someone/model")
     (snapshot / "model.safetensors").rename(snapshot / "pytorch_model.bin")
     refused(
-        r"^someone/model has .* a pickle alone .* may run code.*use_safetensors=False.*save_pretrained",
+        r"^someone/model has .* only as a pickle .* may run code.*use_safetensors=False.*save_pretrained",
         glasshead.open, "someone/model",
     )  # fmt: skip
 
@@ -84,13 +84,13 @@ def test_weights_that_are_a_pickle_on_the_hub_are_refused_as_such(folder, tmp_pa
 )
 def test_pointers_of_git_lfs_are_called_so(name, folder):
     (folder / name).write_text(POINTER)
-    refused(rf"{name} is a pointer of Git LFS.*`git lfs pull`", glasshead.open, folder)
+    refused(rf"{name} is a Git LFS pointer.*`git lfs pull`", glasshead.open, folder)
 
 
 @pytest.mark.parametrize("length", [-1, 0, 1.5, "512"])
 def test_a_length_that_is_none(length, folder):
     change(folder / "tokenizer_config.json", model_max_length=length)
-    refused("model_max_length=.* is no number of tokens", glasshead.open, folder)
+    refused("model_max_length=.* is not a number of tokens", glasshead.open, folder)
 
 
 def test_ids_beyond_the_vectors(folder):
@@ -128,7 +128,7 @@ WORDS = (
 @pytest.mark.parametrize("option", WORDS)
 @pytest.mark.parametrize(
     "value",
-    [["attention"], {"a": 1}, b"x", 2.5, object(), "x" * 1000],
+    [["nonsense"], {"a": 1}, b"x", 2.5, object(), "x" * 1000],
     ids=lambda value: type(value).__name__,
 )
 def test_a_list_where_a_word_is_meant(option, value, subject):
@@ -155,8 +155,8 @@ def test_one_audit_may_be_named_without_a_list(subject):
 
 def test_names_that_no_folder_can_have():
     refused("File name too long", glasshead.open, "x" * 1000)
-    refused("no folder and no Hub id", glasshead.load, ["x"])
-    refused("what is compared are audits, runs", glasshead.compare, ["x"], ["y"])
+    refused("is neither a folder nor a Hub id", glasshead.load, ["x"])
+    refused("only audits, runs, or their folders can be compared", glasshead.compare, ["x"], ["y"])
 
 
 def test_one_output_is_explained_as_a_rating():

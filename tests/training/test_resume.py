@@ -212,6 +212,7 @@ def whole(squares, patches, tmp_path_factory):
 class TestOfImages:
     """A saved ViT has other names for its weights than the model in memory: the best epoch comes back."""
 
+    @pytest.mark.slow
     def test_the_best_epoch_is_kept_and_it_is_not_the_last(self, whole):
         metrics = json.loads((whole / "metrics.json").read_text())
         losses = {epoch["accuracy"]: epoch["loss"] for epoch in reversed(metrics["epochs"])}
@@ -274,7 +275,7 @@ class TestRefused:
         self.refused("started with another data", other, RECIPE, out, seed=3, resume=True)
 
     def test_a_new_training_over_an_interrupted_one(self, data, out):
-        self.refused("pass `resume=True` to go on or `overwrite=True`", data, RECIPE, out, seed=3)
+        self.refused("pass `resume=True` to continue or `overwrite=True`", data, RECIPE, out, seed=3)
 
     def test_a_damaged_record(self, data, out):
         (partial_path(out) / "run.json").write_text("{", encoding="utf-8")

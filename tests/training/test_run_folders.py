@@ -27,8 +27,10 @@ from glasshead.training.build_model import (
     longest_sequence,
 )
 from kinds import KINDS, PAIRS, data, recipe, saved
+from slow_cases import slow_but
 
 AUTO = "AutoModelForSequenceClassification"
+every_kind = pytest.mark.parametrize("kind", slow_but("pooled", "encoder", "ratings", of=KINDS))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def encoded(tokenizer, example):
     return encode(tokenizer, [example["text"]], None if pair is None else [pair]).inputs()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 def test_it_learns(kind, folders):
     metrics = read(folders(kind) / "metrics.json")
     if "ratings" in kind:
@@ -75,7 +77,7 @@ def test_it_learns(kind, folders):
         assert metrics["test"]["accuracy"] > 0.7
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 @torch.no_grad()
 def test_transformers_reads_it(kind, folders):
     folder = folders(kind)
@@ -101,7 +103,7 @@ def test_transformers_reads_it(kind, folders):
             assert told == {"label": class_names(model)[best], "score": pytest.approx(expected, abs=1e-5)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 @torch.no_grad()
 def test_predictions_are_those_of_the_examples(kind, folders):
     """One by one, without padding: so batches, order and cutting left no trace."""
@@ -129,7 +131,7 @@ def test_predictions_are_those_of_the_examples(kind, folders):
             assert row["probability"] == pytest.approx(float(logits.softmax(-1).max()), abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 def test_metrics_are_those_of_the_predictions(kind, folders):
     folder = folders(kind)
     metrics, table = read(folder / "metrics.json"), pq.read_table(folder / "predictions.parquet").to_pandas()
@@ -158,7 +160,7 @@ def test_metrics_are_those_of_the_predictions(kind, folders):
     assert metrics["dev"][main] == pytest.approx(best(each[main] for each in metrics["epochs"]), rel=1e-4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 def test_the_record_holds_the_floor(kind, folders):
     """Always guessing the commonest class of train, or its mean rating, as scikit-learn's dummies do."""
     folder = folders(kind)

@@ -38,11 +38,11 @@ class Activation(ABC):
     """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (Huang et al. 2024, eq. 5).
 
     Stateless; hyper-parameters are fields with defaults. Scores and weights are ``[..., keys]``; the mask is
-    true where a query may attend. A masked key has weight exactly 0 whatever its score, a fully masked row is
-    all zeros; a score that is not a number at an allowed key stays visible as NaN.
+    true where a query may attend. A masked key has weight exactly 0 regardless of its score; a fully masked
+    row is all zeros; a score that is not a number at an allowed key stays visible as NaN.
 
-    Facts that a class does not declare are measured (`measure_properties`); those that it
-    declares are held against the measurement by the contracts.
+    Facts that a class does not declare are measured (`measure_properties`); those that it declares are
+    compared with the measurement by the contracts.
 
     Source: Huang, Yang and Wang (2024), Rethinking attention weights as bidirectional coefficients.
     """
@@ -75,7 +75,7 @@ class Activation(ABC):
         return None
 
     def weights_unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
-        """`weights` where no key is masked; to be overridden where that saves a pass over the scores."""
+        """`weights` where no key is masked; override it where that saves a pass over the scores."""
         exponents = self.softmax_logits(scores)
         if exponents is None:
             return self.weights(scores, scores.new_ones((), dtype=torch.bool).expand_as(scores))

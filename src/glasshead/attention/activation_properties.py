@@ -23,7 +23,7 @@ class ActivationProperties:
     monotone: bool
     """g never falls, and rises somewhere: of two keys in a row the one with more score has no less weight."""
     log_nonlinear: bool
-    """log |g| is no straight line (where g is not 0)."""
+    """log |g| is not a straight line (where g is not 0)."""
     normalised: bool
     """A weight depends on the scores of the other keys."""
     origin_symmetric: bool

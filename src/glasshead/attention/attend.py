@@ -36,26 +36,28 @@ def attend(
     rows: Sequence[int] | None = None,
     kernel: str = "auto",
 ) -> AttentionOutput:
-    """Attention by any mechanism: output_i = Σ_j φ(s_i)_j v_j, beside `F.scaled_dot_product_attention`.
+    """Attention by any mechanism: output_i = Σ_j φ(s_i)_j v_j. It is called like
+    `F.scaled_dot_product_attention`.
 
     Shapes: q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]`` with G a divisor of H (query head h
     reads key head h // (H/G)). ``mask`` is boolean, true = may attend: padding ``[B, K]``, anything that
     broadcasts to ``[B, H, Q, K]``, or a `Mask`. ``scale`` is 1/√d unless given. ``dropout`` acts on weights.
-    ``attn_mask`` and ``dropout_p`` are what `F.scaled_dot_product_attention` has in their place: a boolean
+    ``attn_mask`` and ``dropout_p`` are those of `F.scaled_dot_product_attention`: a boolean
     mask that broadcasts to ``[B, H, Q, K]`` from the right, so that two dimensions are ``[Q, K]``.
 
-    ``rows`` computes those queries only, at their cost: output ``[B, H, rows, d_v]``. ``need_weights`` holds
-    the weights of the queries computed. ``kernel`` names a kernel, which is obeyed or refused.
+    ``rows`` computes only those queries and saves the cost of the others: output ``[B, H, rows, d_v]``.
+    With ``need_weights`` the weights of the computed queries are returned, too. ``kernel`` names the kernel
+    to use; an error says why it cannot be used.
 
     Raises:
         InputError: on shapes, masks, sizes or a kernel that do not fit.
     """
     if attn_mask is not None:
         if mask is not None:
-            raise InputError("mask and attn_mask are two names of one argument: give one of them")
+            raise InputError("mask and attn_mask are two names of one argument: pass only one of them")
         mask = as_pairs(attn_mask)
     if dropout_p and dropout:
-        raise InputError("dropout and dropout_p are two names of one argument: give one of them")
+        raise InputError("dropout and dropout_p are two names of one argument: pass only one of them")
     call = AttentionInputs.of(
         build_mechanism(mechanism), q, k, v,
         mask=mask, is_causal=is_causal, scale=scale, dropout=dropout or dropout_p,
@@ -65,7 +67,7 @@ def attend(
     if need_weights:
         if kernel not in ("auto", "reference"):
             KERNELS[kernel]
-            raise InputError(f"{kernel} never holds the weights: ask with kernel='reference' or 'auto'")
+            raise InputError(f"{kernel} never stores the weights: use kernel='reference' or 'auto'")
         output, weights = call.mechanism(call)
         return AttentionOutput(output, weights.to(call.q.dtype))
     return AttentionOutput(run_kernel(call, kernel), None)
@@ -123,17 +125,17 @@ def row_index(rows: Sequence[int], call: AttentionInputs) -> Tensor:
     """Chosen queries as indices; negative ones count from the end.
 
     Raises:
-        InputError: on rows that are no whole numbers or not there.
+        InputError: if rows are not whole numbers, or do not exist.
     """
     numbers = parse_rows("row", rows, call.q.shape[2])
     return torch.tensor(numbers, dtype=torch.long, device=call.q.device)
 
 
 def parse_rows(what: str, numbers: Sequence[int], count: int) -> tuple[int, ...]:
-    """Chosen rows or heads, of which so many are there; negative ones count from the end.
+    """The chosen rows or heads as numbers; negative ones count from the end.
 
     Raises:
-        InputError: on what is no list of whole numbers, or not there.
+        InputError: if they are not a list of whole numbers, or do not exist.
     """
     try:
         indices = [index(number) for number in numbers]

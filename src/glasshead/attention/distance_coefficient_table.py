@@ -11,7 +11,7 @@ from glasshead.errors import InputError
 from glasshead.results import CoefficientCurve, CoefficientMatrix, DistanceCoefficients
 
 LARGEST_V = 20.0
-"""f reaches 1 + e^v: beyond this nothing else could be seen beside it."""
+"""f reaches 1 + e^v: beyond this nothing else could be seen next to it."""
 WIDEST_R = 8.0
 
 

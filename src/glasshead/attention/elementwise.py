@@ -39,7 +39,7 @@ class ElementwiseRatio(Activation):
 
     @abstractmethod
     def h(self, s: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
-        """What is summed in the denominator."""
+        """The function that is summed in the denominator."""
 
     def weights(
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]

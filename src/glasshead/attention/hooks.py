@@ -15,11 +15,11 @@ from glasshead.attention.mechanism import AttentionInputs
 
 
 class TracedCall:
-    """One call on its way. As long as nobody asks for its weights, a kernel serves it.
+    """One attention call while it runs. A kernel computes it until its weights are requested.
 
     ``scores`` and ``weights`` ``[B, H, Q, K]`` are None until then; afterwards the output is computed from
     ``weights``, which a hook may replace. With ``needs_graph`` the weights are part of the autograd graph
-    even where nothing else is. ``handed`` is what the module goes on with once the hooks have seen the
+    even where nothing else is. ``handed`` is what the module continues with after the hooks have seen the
     output: the output itself, or ``[B, 1, Q, d_v]`` where the module ``adds`` its heads.
     """
 
@@ -47,7 +47,7 @@ class TracedCall:
         return self.weights
 
     def output(self, kernel: str) -> Tensor:
-        """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
+        """The output ``[B, H, Q, d_v]``, from the weights if there are any, else from a kernel."""
         if self.weights is None:
             with COMPILE_GUARD.allow_compiled_kernel():
                 return run_kernel(self.call, kernel)
@@ -56,7 +56,7 @@ class TracedCall:
         return self.call.mechanism.output(self.call, self.weights)
 
     def final_output(self, output: Tensor) -> Tensor:
-        """What the module goes on with; the sum is worked out as it is without hooks, where it can be."""
+        """What the module continues with; where possible, the sum is computed as it is without hooks."""
         if not self.adds:
             return output
         if self.total is None or self.weights is not None or self.call.dropout:  # dropout draws only once
@@ -86,7 +86,7 @@ KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar(
 
 @contextmanager
 def attend_by_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
-    """A module attends by this call in the block, whatever queries, keys and values it works out."""
+    """A module attends by this call in the block, with any queries, keys and values."""
     token = KNOWN_CALLS.set({**KNOWN_CALLS.get(), module: call})
     try:
         yield
@@ -117,7 +117,7 @@ def run_hooked_sum(
 
 
 def run_hooked_weights(module: nn.Module, call: AttentionInputs, adds: bool = False) -> tuple[Tensor, Tensor]:
-    """Output and weights by the formula, as the hooks leave them, for a module that hands its weights on."""
+    """Output and weights by the formula, as the hooks leave them, for a module that passes its weights on."""
     if not has_hooks():
         output, weights = call.mechanism(call)
         return output.sum(dim=1, keepdim=True) if adds else output, weights

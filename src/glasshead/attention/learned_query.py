@@ -14,8 +14,8 @@ from glasshead.errors import InputError
 class LearnedQueryAttention(nn.Module):
     """o = Σ_i a_i h_i, a = φ(s), s_i = qᵀ tanh(W h_i + b): a sequence of vectors becomes one.
 
-    W is ``[d_q, d]``; the mechanism is an activation without a position, since the query stands nowhere.
-    An empty sequence gives zeros.
+    W is ``[d_q, d]``; the mechanism is an activation without a position, since the query has no place in the
+    text. An empty sequence gives zeros.
 
     Raises:
         InputError: on a mechanism with a position.
@@ -30,8 +30,8 @@ class LearnedQueryAttention(nn.Module):
         self.mechanism = build(mechanism, num_heads=1, head_dim=query_size or size, value_dim=size)
         if self.mechanism.position.needs_positions:
             raise InputError(
-                f"{self.mechanism.name!r} has no meaning for one learned query, which stands nowhere: "
-                "take an activation alone"
+                f"{self.mechanism.name!r} does not apply to a single learned query, which has no "
+                "position: use an activation alone"
             )
         self.key = nn.Linear(size, query_size or size)
         self.query = nn.Linear(query_size or size, 1, bias=False)
@@ -39,7 +39,7 @@ class LearnedQueryAttention(nn.Module):
     def forward(
         self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], *, need_weights: bool = False
     ) -> AttentionOutput:
-        """The summary ``[B, d]`` and, where they are asked for, its weights ``[B, 1, 1, n]``."""
+        """The summary ``[B, d]`` and, if requested, its weights ``[B, 1, 1, n]``."""
         keys = torch.tanh(self.key(hidden))[:, None]  # [B, 1, n, d_q]
         query = self.query.weight.expand(len(hidden), 1, 1, -1)
         call = AttentionInputs.of(

@@ -16,8 +16,8 @@ from glasshead.errors import InputError
 class TokenPositions:
     """Positions of real tokens, ``[b, queries]`` and ``[b, keys]`` (b is 1 where all sequences agree).
 
-    ``start`` is the position of the first query where queries and keys are both consecutive and the first key
-    has position 0: then the offset j − i is a band matrix and nothing has to be gathered. None otherwise.
+    ``start`` is the position of the first query, if queries and keys are consecutive and the first key has
+    position 0. Then the offset j − i is a band matrix, and nothing has to be gathered. None otherwise.
     """
 
     query: Int[Tensor, "b queries"]
@@ -31,15 +31,16 @@ class TokenPositions:
 
 @dataclass(frozen=True)
 class Mask:
-    """Padding ∧ pairs ∧ causality, none of them materialised before a kernel asks.
+    """Padding ∧ pairs ∧ causality, materialised only when a kernel needs it.
 
     ``padding`` [B, K] is true on real keys, ``attn_mask`` [B|1, H|1, Q, K] is any further pattern.
     ``query_positions`` are the indices of the queries among the keys (self-attention, with a cache too); None
     means that queries and keys are different sequences, where neither causality nor a distance has a meaning.
-    A tensor of them is checked for its values only where that is no round trip to a GPU.
+    The values of such a tensor are checked only where this needs no round trip to a GPU.
 
-    ``count_padding`` says whether positions have to be counted, because padding stands between real tokens;
-    None finds out when asked. A call asks once (`with_position_policy`), and its blocks inherit the answer.
+    ``count_padding`` says whether positions have to be counted, because there is padding between real tokens;
+    None finds out when needed. A call finds out once (`with_position_policy`), and its blocks reuse the
+    answer.
     """
 
     queries: int
@@ -65,22 +66,20 @@ class Mask:
         if self.query_positions is not None:
             check_query_positions(self.query_positions, self.queries, self.keys)
         if self.span is not None and (self.span[0] < 0 or self.span[1] >= self.keys):
-            raise InputError(
-                f"the queries stand at {self.query_positions}, which is not among {self.keys} keys"
-            )
+            raise InputError(f"the queries are at {self.query_positions}, outside the {self.keys} keys")
         if self.causal and self.query_positions is None:
             raise InputError(
-                "a causal mask needs to know where the queries stand among the keys: "
+                "a causal mask needs the positions of the queries among the keys: "
                 "pass glasshead.Mask(queries, keys, causal=True, "
                 "query_positions=range(first, first + queries))"
             )
 
     @classmethod
     def of(cls, q: Tensor, k: Tensor, mask: Tensor | Mask | None = None, is_causal: bool = False) -> Mask:
-        """What the caller gave, checked against q ``[B, H, Q, d]`` and k ``[B, H, K, d]``.
+        """The caller's mask, checked against q ``[B, H, Q, d]`` and k ``[B, H, K, d]``.
 
-        A tensor is boolean: padding is ``[B, K]`` or ``[B|1, 1, 1, K]``; pairs are ``[Q, K]`` or whatever
-        else broadcasts to ``[B, H, Q, K]``. Queries and keys of equal number are taken for one sequence.
+        A tensor is boolean: padding is ``[B, K]`` or ``[B|1, 1, 1, K]``; pairs are ``[Q, K]`` or anything
+        that broadcasts to ``[B, H, Q, K]``. If there are as many queries as keys, they are one sequence.
 
         Raises:
             InputError: on another type, shape or device, and on a causal mask over two different lengths.
@@ -102,8 +101,7 @@ class Mask:
         at = range(queries) if queries == keys else None
         if is_causal and at is None:
             raise InputError(
-                f"is_causal needs as many queries as keys, not {queries} and {keys}: "
-                "with a cache, pass "
+                f"is_causal needs as many queries as keys, not {queries} and {keys}: with a cache, pass "
                 "glasshead.Mask(queries, keys, causal=True, query_positions=range(first, first + queries))"
             )
         unmasked = cls(queries, keys, causal=is_causal, query_positions=at)
@@ -133,7 +131,7 @@ class Mask:
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """The first and the last position of any query; None where they are no range, or none at all."""
+        """The first and the last position of any query; None if they are not a range, or none."""
         if not isinstance(self.query_positions, range) or self.queries == 0:
             return None
         at = self.query_positions
@@ -169,21 +167,21 @@ class Mask:
         return replace(self, queries=len(numbers), attn_mask=pairs, query_positions=at)
 
     def index(self, device: torch.device) -> Int[Tensor, " queries"]:
-        """Where the queries stand among the keys, as a tensor; raises as `row_index`."""
+        """The positions of the queries among the keys, as a tensor; raises as `row_index`."""
         at = self.query_positions_or_raise()
         if isinstance(at, range):
             return torch.arange(self.queries, device=device) * at.step + at.start
         return at.to(device)
 
     def query_positions_or_raise(self) -> range | Int[Tensor, " queries"]:
-        """Where the queries stand among the keys, as it was given.
+        """The positions of the queries among the keys, as given.
 
         Raises:
             InputError: if queries and keys are different sequences.
         """
         if self.query_positions is None:
             raise InputError(
-                "this mechanism needs to know where the queries stand among the keys: it is for "
+                "this mechanism needs the positions of the queries among the keys: it is for "
                 "self-attention (with a cache, pass glasshead.Mask(…, query_positions=range(first, "
                 "first + queries))); in cross-attention use one without a position"
             )
@@ -201,8 +199,8 @@ class Mask:
     def with_position_policy(self, reach: int | None = None) -> Mask:
         """A copy of the mask that knows whether its positions have to be counted, and so do its copies.
 
-        With more keys than ``reach`` they are counted at any rate: padding then stands no farther
-        away than real tokens do. A compiler cannot ask, and counts.
+        With more keys than ``reach`` they are always counted, so that padding is no farther away than real
+        tokens are. A compiler cannot find out, so it counts.
         """
         if self.padding is None:
             return self
@@ -210,9 +208,9 @@ class Mask:
         return replace(self, count_padding=far or has_holes(self.padding))
 
     def max_span(self) -> int:
-        """How many real tokens, at most, lie between two that meet, both of them included.
+        """The largest number of real tokens between a query and a key, both included.
 
-        Neither padding counts nor what no query sees: the part of a cache that is still to be filled.
+        Padding does not count, nor does the unfilled part of a cache.
         """
         last = self.span[1] if self.causal and self.span is not None else self.keys - 1
         if self.padding is None and self.attn_mask is None and isinstance(self.query_positions, range):
@@ -264,12 +262,12 @@ def check_query_positions(at: object, queries: int, keys: int) -> None:
         asks = at.device.type == "cpu" and not torch.compiler.is_compiling() and len(at) > 0 < keys
         if asks and not 0 <= int(at.min()) <= int(at.max()) < keys:
             raise InputError(
-                f"the queries stand at {int(at.min())} to {int(at.max())}, which is not among {keys} keys"
+                f"the queries are at {int(at.min())} to {int(at.max())}, outside the {keys} keys"
             )
     elif not isinstance(at, range):
         kind = f"{at.dtype} {list(at.shape)}" if isinstance(at, Tensor) else type(at).__name__
         raise InputError(
-            f"query_positions is a range or a tensor [{queries}] of whole numbers, where the queries stand, "
+            f"query_positions is a range or an integer tensor [{queries}] with the places of the queries, "
             f"not {kind}: give range(first, first + queries) or torch.tensor([…])"
         )
     if count(at) != queries:

@@ -40,7 +40,7 @@ class Mechanism(nn.Module):
 
     @property
     def name(self) -> str:
-        """The word for it, as the command line takes it; options are not part of it."""
+        """Its name on the command line, without options."""
         return to_name(self.spec)
 
     @property
@@ -106,7 +106,7 @@ class Mechanism(nn.Module):
         return nn.functional.dropout(weights, call.dropout) if call.dropout else weights
 
     def output(self, call: AttentionInputs, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
-        """What the weights make of the values, dropout included."""
+        """The weighted sum of the values, dropout included."""
         _, v = call.expand_heads()
         weights = self.apply_dropout(call, weights)
         with no_autocast(v.device):
@@ -122,7 +122,7 @@ class Mechanism(nn.Module):
 
 
 class AttentionOutput(NamedTuple):
-    """Output ``[B, H, Q, d_v]`` and, where they were asked for, weights ``[B, H, Q, K]``."""
+    """Output ``[B, H, Q, d_v]`` and, if requested, weights ``[B, H, Q, K]``."""
 
     output: Tensor
     weights: Tensor | None
@@ -195,7 +195,7 @@ class AttentionInputs:
 
     @property
     def groups(self) -> int:
-        """Queries heads per key head."""
+        """Query heads per key head."""
         return self.q.shape[1] // self.k.shape[1]
 
     def expand_heads(self) -> tuple[Tensor, Tensor]:
@@ -205,7 +205,7 @@ class AttentionInputs:
         return self.k.repeat_interleave(self.groups, dim=1), self.v.repeat_interleave(self.groups, dim=1)
 
     def token_positions(self) -> TokenPositions | None:
-        """Where the tokens stand, if the mechanism wants to know."""
+        """The positions of the tokens, if the mechanism needs them."""
         return self.mask.token_positions(self.q.device) if self.mechanism.position.needs_positions else None
 
     @property
@@ -218,7 +218,7 @@ class AttentionInputs:
 
 
 def pick_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
-    """Some heads of what there is for all pairs, if the heads differ."""
+    """The part of some heads, if heads differ."""
     return tensor if tensor is None or tensor.shape[1] == 1 else tensor[:, heads]
 
 
@@ -228,9 +228,9 @@ def mechanism(
 ) -> Mechanism:  # fmt: skip
     """Build a mechanism from a word (``tanhmax``, ``tanhmax+distance-aware``, ``cosformer``) or a spec.
 
-    A spec is ``{"activation": NAME or {"name": NAME, …}, "position": NAME or {"name": NAME, …}}``; what is
-    left out is softmax and no position. ``num_heads`` and ``head_dim`` (d_k; ``value_dim`` where d_v differs)
-    are needed by positions that learn.
+    A spec is ``{"activation": NAME or {"name": NAME, …}, "position": NAME or {"name": NAME, …}}``; the
+    defaults are softmax and no position. ``num_heads`` and ``head_dim`` (d_k; ``value_dim`` where d_v
+    differs) are needed by positions that learn.
 
     Raises:
         InputError: on unknown names, keys or values, and on sizes that are missing or not above 0.
@@ -248,8 +248,8 @@ def mechanism(
     if sizes is None and position_of(parsed).learned:
         named = parsed["position"]["name"]
         raise InputError(
-            f"{named} has parameters per head: say how many and their size, "
-            f"as in `glasshead.mechanism({named!r}, num_heads=8, head_dim=64)`"
+            f"{named} has parameters per head: name their number and size, as in "
+            f"`glasshead.mechanism({named!r}, num_heads=8, head_dim=64)`"
         )
     position = build_entry("position", POSITIONS, parsed["position"], heads=sizes)
     return Mechanism(activation, position, to_spec(parsed))
@@ -274,10 +274,10 @@ def zero_masked(
 ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b g k d"], Float[Tensor, "b g k d_v"]]:
     """q, k and v with which every kernel gives what the queries may see, and NaN to those that see a NaN.
 
-    What a query may not see must reach nothing, also where it is no finite number: 0 · NaN would be NaN. Keys
-    or values with a NaN or an infinity become zeros; a query that may attend to one of them becomes NaN
-    itself, which all kernels hand on. Where all is finite nothing is copied. On a GPU and under a compiler,
-    where nobody can look without waiting, padding becomes zeros and other masks are left to their kernels.
+    What a query may not see must reach nothing, also where it is not a finite number: 0 · NaN would be NaN.
+    Keys or values with a NaN or an infinity become zeros; a query that may attend to one of them becomes NaN
+    itself, which all kernels pass on. Where all is finite nothing is copied. On a GPU and under a compiler,
+    where no one can look without waiting, padding becomes zeros and other masks are left to their kernels.
     """
     if mask.is_full:
         return q, k, v

@@ -44,7 +44,7 @@ def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
 
 
 def position_of(spec: str | Spec) -> type[Position]:
-    """The kind of position in a spec, whose facts can be asked before anything is built."""
+    """The kind of position in a spec, whose attributes are known before anything is built."""
     return POSITIONS[parse(spec)["position"]["name"]]
 
 

@@ -92,7 +92,7 @@ class MultiHeadAttention(nn.Module):
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
                 f"summed heads have the size {size} of the layer, not {self.value_dim}: "
-                f"leave {spell('value_dim')} out, or take {spell('head_combination', 'concat')}"
+                f"leave {spell('value_dim')} out, or use {spell('head_combination', 'concat')}"
             )
         sizes = {"head_dim": self.head_dim, "value_dim": self.value_dim, "context_size": self.context_size}
         for name, number in ({"size": size} | sizes).items():
@@ -126,11 +126,12 @@ class MultiHeadAttention(nn.Module):
         rows: slice = slice(None),
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Output ``[B, Q, d_e]`` and, where they are asked for, the weights ``[B, H, Q, K]`` before dropout.
+        """Output ``[B, Q, d_e]`` and, if requested, the weights ``[B, H, Q, K]`` before dropout.
 
-        Keys and values are those of ``context``, or of ``x`` itself. In ``mask`` true means: may attend. It
-        is padding ``[B, K]``, whatever else broadcasts to ``[B, H, Q, K]``, or a `Mask`. The causal mask
-        keeps the diagonal: the first token attends to itself. ``rows`` are the queries that are worked out.
+        Keys and values are those of ``context``, or of ``x`` itself. True in ``mask`` means that a query
+        may attend. It is padding ``[B, K]``, anything that broadcasts to ``[B, H, Q, K]``, or a `Mask`. The
+        causal mask keeps the diagonal: the first token attends to itself. ``rows`` are the queries to
+        compute.
 
         Raises:
             InputError: on shapes, types or masks that do not fit, and on a causal mask across two sequences.
@@ -176,7 +177,8 @@ class MultiHeadAttention(nn.Module):
         return pay and is_weights_alone(self.key) and is_weights_alone(self.value)
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
-        """Whether summed heads read tokens and then map what they have read, which few queries do cheaper."""
+        """Whether summed heads read tokens first and then map what they have read, which is cheaper for few
+        queries."""
         fits = self.context_size == self.value_dim and not self.mechanism.position.changes_output
         return fits and q.shape[2] < k.shape[2] and is_weights_alone(self.value)
 

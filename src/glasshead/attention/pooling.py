@@ -14,7 +14,7 @@ from glasshead.errors import InputError
 
 
 class PoolingOutput(NamedTuple):
-    """What one attention output is made of."""
+    """The inputs of one attention output."""
 
     output: Float[Tensor, "batch d_v"]
     scores: Float[Tensor, "batch keys"]
@@ -23,7 +23,7 @@ class PoolingOutput(NamedTuple):
 
 
 def pooling_activation(word: str) -> Activation:
-    """The activation that a mechanism comes down to for one learned query.
+    """The activation of a mechanism that is used with one learned query.
 
     Raises:
         InputError: on an unknown name, and on a mechanism with a position.
@@ -32,8 +32,8 @@ def pooling_activation(word: str) -> Activation:
     if spec["position"]["name"] != "none":
         alone = spec["activation"]["name"]
         raise InputError(
-            f"{word!r} has no meaning in this classifier: its one learned query stands at no position, so "
-            f"there is no distance to a token; take an activation alone, such as {alone!r}"
+            f"{word!r} has no meaning in this classifier: its one learned query has no position, so "
+            f"there is no distance to a token; use an activation alone, such as {alone!r}"
         )
     activation: Activation = build_entry("activation", ACTIVATIONS, spec["activation"])
     return activation

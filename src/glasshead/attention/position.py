@@ -57,7 +57,7 @@ class Position(nn.Module):
     def sizes(self) -> HeadSizes:
         """The sizes that a learned position was built for."""
         if self.heads is None:
-            raise TypeError(f"{type(self).__name__} was built for no sizes")
+            raise TypeError(f"{type(self).__name__} was built without sizes")
         return self.heads
 
     def reset_parameters(self) -> None:
@@ -68,7 +68,7 @@ class Position(nn.Module):
         if not self.learned:
             return self
         if not self.per_head:
-            raise TypeError(f"{type(self).__name__} does not promise per_head")
+            raise TypeError(f"{type(self).__name__} is not per_head")
         part = copy(self)
         part.heads = self.sizes._replace(num_heads=len(range(self.sizes.num_heads)[heads]))
         part._parameters = {
@@ -88,7 +88,7 @@ class Position(nn.Module):
         return False
 
     def feature_size(self, size: int) -> int:
-        """How long the `features` of keys of a size are, at most."""
+        """The maximum length of the `features` for a key size."""
         return 2 * size if self.needs_positions else size
 
     def features(
@@ -98,11 +98,11 @@ class Position(nn.Module):
         scale: float,
         positions: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
-        """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions.
+        """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only for `bilinear` positions.
 
-        Sines and cosines are in single precision at least: in bfloat16 they would lose what the angles say.
+        Sines and cosines are in single precision at least: in bfloat16 the angles would lose their meaning.
         """
-        raise TypeError(f"the scores of {type(self).__name__} are no dot products")
+        raise TypeError(f"the scores of {type(self).__name__} are not dot products")
 
     def scores(
         self,
@@ -137,7 +137,7 @@ class Position(nn.Module):
         return weights @ v
 
     def check(self, longest: int) -> None:
-        """Raise InputError if so many real tokens are beyond its ``reach``."""
+        """Raise InputError if the number of real tokens is beyond its ``reach``."""
 
 
 def whole_number(name: str, value: object) -> int:

@@ -26,17 +26,18 @@ from glasshead.audits.adversary.judging import (
     STARTS,
     column,
 )
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.question import ANY_SIZE, NOT_FOUND, OVER_RANDOM, SHARE, Outcome, Question
-from glasshead.audits.summary import null_column
-from glasshead.audits.table import Column, Table
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.judging.question import ANY_SIZE, NOT_FOUND, OVER_RANDOM, SHARE, Outcome, Question
+from glasshead.audits.judging.summary import null_column
+from glasshead.audits.judging.table import Column, Table
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
+from glasshead.spelling import spell
 
 if TYPE_CHECKING:
     from glasshead.audits.adversary import Found
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 EPSILON, TEXTS, PASS_TEXTS = 0.01, 200, 40
 SEARCH = Search()
@@ -68,9 +69,9 @@ class Adversarial(Audit):
         "Is there a map far from that of the model that gives the same prediction? The largest distance at "
         "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most "
         "0.693; total variation, at most 1, where rows do not sum to one); and the share of examples with "
-        "such a map at half of the largest distance or more. Among many {tokens} nearly any model has one, "
-        "and so have random weights, the null: maps with the same output of the head, or that the head can "
-        "draw from its keys, say more."
+        "such a map at half of the largest distance or more. With many {tokens} nearly "
+        "every model has one, and so have random weights, the null. Maps with the same "
+        "output of the head, or that the head can produce from its keys, tell you more."
     )
     place = 40
     words: ClassVar = {
@@ -80,8 +81,8 @@ class Adversarial(Audit):
         BOUND: "upper bound of the distance",
         FLAT: "share of predictions that no weights change",
         FREE: "of all maps",
-        SAME_OUTPUT: "of those with the same output of the head",
-        PRODUCIBLE: "of those of another query and the same keys",
+        SAME_OUTPUT: "among those with the same output of the head",
+        PRODUCIBLE: "among those of another query and the same keys",
     }
     questions = (
         Question(
@@ -114,7 +115,7 @@ class Adversarial(Audit):
             counts=True,
             no_null=NO_QUERY,
             no_number=NOT_FOUND,
-            claim="of the weights that the head can produce, only similar ones give the same prediction",
+            claim="among the weights that the head can produce, only similar ones give the same prediction",
             holds=only_similar_ones,
             claim_at=OTHERS_AT,
         ),
@@ -125,7 +126,7 @@ class Adversarial(Audit):
             counts=True,
             no_null="it is about all weights",
             no_number=NOT_FOUND,
-            claim="some other weights would change the prediction",
+            claim="other weights can change the prediction",
             holds=movable,
             claim_at=OTHERS_AT,
         ),
@@ -150,9 +151,9 @@ class Adversarial(Audit):
 
     columns = (
         Column(column(CONVERGED, "*"), "float", "1 or 0", "whether the search converged"),
-        Column(column(STARTS, "*"), "float", "starts", "from how many the search began"),
+        Column(column(STARTS, "*"), "float", "starts", "how many starts the search had"),
         Column(column(FLAT), "float", "1 or 0", "whether no weights change the prediction"),
-        Column(column(ONE), "float", "1 or 0", "whether there is one unit alone", shown=False),
+        Column(column(ONE), "float", "1 or 0", "whether there is only one unit", shown=False),
         Column(f"{ADVERSARIAL}.*", "float", "distance", "the farthest other map, or its bound, or its null"),
     )
 
@@ -160,6 +161,8 @@ class Adversarial(Audit):
         """Why no map is the farthest: no weights, or none that are bounded."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
+        if view.half is not None:
+            return f"a search needs more than half precision: use {spell('dtype', 'float32')}"
         from glasshead.audits.adversary import Setting
         from glasshead.identifiability import WEIGHT_DOMAINS
 
@@ -168,7 +171,7 @@ class Adversarial(Audit):
         except InputError as error:
             return str(error)
         if not domain.bounded:
-            return f"its weights are {domain.describe}: nothing bounds them, so no map is the farthest"
+            return f"its weights are {domain.describe}: they have no bounds, so no map is the farthest"
         return None
 
     def most(self, settings: Settings) -> int | None:

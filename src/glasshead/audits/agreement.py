@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.agreement_strength import (
+from glasshead.audits.judging.agreement_strength import (
     GOOD_AGREEMENT,
     METHODS,
     ORDER_BORDERS,
@@ -20,9 +20,9 @@ from glasshead.audits.agreement_strength import (
     is_large_where_tokens_matter,
     judge_agreement,
 )
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.border import at
-from glasshead.audits.question import (
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import at
+from glasshead.audits.judging.question import (
     EXPLANATION_WORDS,
     HOLDS_OF_ANSWER,
     SHARE,
@@ -33,9 +33,9 @@ from glasshead.audits.question import (
     decisive,
     usable,
 )
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, all_same, few_tokens, null_column, nulls_of
-from glasshead.audits.table import Column, Table
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import Interval, all_same, few_tokens, null_column, nulls_of
+from glasshead.audits.judging.table import Column, Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -54,8 +54,8 @@ from glasshead.results import (
 from glasshead.statistics import KendallResult, kendall_tau_b, nan_mean
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 AGREEMENT = "agreement"
 GRADIENT, GRADIENTS = "gradient", ("gradient", "gradient-after-norm")
@@ -92,7 +92,7 @@ def round_digits(values: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
 
 def effective_attention(view: ModelView) -> tuple[AnyFloats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention; the
-    attention itself where the values are not known that it rests on."""
+    attention itself where the values are not known that it depends on."""
     site = view.explanation.site
     if site is not None and not site.has_values:
         return view.canonical, np.ones(len(view.mask), dtype=bool)
@@ -127,7 +127,7 @@ def large_where(card: AuditCard, finding: Finding) -> Holds:
 
 
 def says_side(card: AuditCard, finding: Finding) -> Holds | None:
-    """Of signed weights alone."""
+    """For signed weights alone."""
     return HOLDS_OF_ANSWER[agrees(finding)] if card.facts.get("signed") else None
 
 
@@ -139,11 +139,11 @@ def moderate_note(card: AuditCard) -> str:
 class Agreement(Audit):
     """Kendall τ-b of the audited explanation with each importance measure, per example.
 
-    Signed, if it has signs, and absolute; beside them the same τ for random numbers. Of attention that of its
+    Signed, if it has signs, and absolute; next to it the same τ for random numbers. Of attention that of its
     contribution too, the sign in either gauge, and where it exists the τ for uniform weights. Huang, Yang and
     Wang 2024, section 5.2, with gauge and target fixed.
 
-    ``focus`` says how important the tokens are that hold the weight, by each measure (`focus_of`) and, of
+    ``focus`` says how important the tokens with the weight are, by each measure (`focus_of`) and, of
     attention, by the size of their own contribution; its nulls are random and uniform weights. A rank
     correlation hardly notices one token that holds nearly all weight and does nothing, and to take the weight
     of such a sink away gives it to the others: of its contribution alone it is seen that it has none.
@@ -155,14 +155,15 @@ class Agreement(Audit):
     al. 2019), and its gain: its τ minus that of attention, text by text.
     """
 
-    question = "does the explanation rank tokens as gradients do, and as removing their weights does?"
+    question = "does the explanation rank tokens like gradients, and like removing their weights?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective_citation = "Brunner et al. 2019"
     of_tokens = True
     title = "Agreement"
     about = (
-        "Does the explanation rank the {tokens} as gradients do, and as removing the attention weight of "
-        "{a_token} does (the {token} stays in the {text})? Mean Kendall τ-b over the examples; 1 is the "
+        "Does the explanation rank the {tokens} like gradients, and like removing the "
+        "attention weight of {a_token} (the {token} stays in the {text})? Mean "
+        "Kendall τ-b over the examples; 1 is the "
         "same order, 0 no relation, −1 the reverse order. And how important the {tokens} are that hold most "
         "of it."
     )
@@ -186,6 +187,7 @@ class Agreement(Audit):
             title="Is {method} large where the gradient is?",
             unit="Kendall τ-b",
             within=TAU,
+            ignores_counts=True,
             borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction is sensitive to the {token}",
             holds=large_where,
@@ -198,6 +200,7 @@ class Agreement(Audit):
             title="Is {method} large where removing {a_token}'s weight matters?",
             unit="Kendall τ-b",
             within=TAU,
+            ignores_counts=True,
             borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction changes without the weight of the {token}",
             holds=large_where,
@@ -210,6 +213,7 @@ class Agreement(Audit):
             title="Does the sign of {method} say which class {a_token} supports?",
             unit="Kendall τ-b with removed weights",
             within=TAU,
+            ignores_counts=True,
             borders=ORDER_BORDERS,
             signed=True,
             claim="the sign of {method} says which class {a_token} supports",
@@ -248,7 +252,12 @@ class Agreement(Audit):
             within=SHARE,
             borders=(at(0.0, minus="uniform"),),
         ),
-        Question("*", "*", unit="Kendall τ-b", within=TAU, borders=ORDER_BORDERS),
+        *(
+            Question(
+                pattern, "*", unit="Kendall τ-b", within=TAU, ignores_counts=audited, borders=ORDER_BORDERS
+            )
+            for pattern, audited in (("{method}", True), ("{method}" + ABSOLUTE, True), ("*", False))
+        ),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -272,10 +281,10 @@ class Agreement(Audit):
         return Outcome(f"{subject} {agreement_words(levels, numbers)}", undecided, (*open_findings.values(),))
 
     columns = (
-        Column("tau.*.null.*", "float", "τ-b", "the same of weights, or scores, that mean nothing"),
+        Column("tau.*.null.*", "float", "τ-b", "the same for random weights or scores"),
         Column("tau.*", "float", "τ-b", "Kendall's rank correlation of an explanation with a measure"),
         Column("p.*", "float", "probability", "its p-value"),
-        Column("focus.*", "float", "share", "how important the tokens are that hold the weight"),
+        Column("focus.*", "float", "share", "how important the tokens with the weight are"),
         Column(SAME_EFFECTIVE, "bool", "", "whether effective attention is the attention", shown=False),
         Column(
             "same.*", "float", "1 or 0", "whether a measure has the numbers of the explanation", shown=False

@@ -13,12 +13,12 @@ from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.attention import to_name
-from glasshead.audits.conclude import conclude
-from glasshead.audits.data_view import sample_split, texts_of
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
-from glasshead.audits.map_statistics import floats
-from glasshead.audits.progress import StageProgress
-from glasshead.audits.table import jsonable
+from glasshead.audits.judging.conclude import conclude
+from glasshead.audits.judging.map_statistics import floats
+from glasshead.audits.judging.table import jsonable
+from glasshead.audits.measuring.data_view import sample_split, texts_of
+from glasshead.audits.measuring.progress import StageProgress
 from glasshead.data import Encoded, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
@@ -33,8 +33,8 @@ from glasshead.training import versions
 MAPS_SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
 FEWEST_TOKENS = 4  # words that such a text has at least
 HEADS_ALONE_NOTES = (
-    "Of this model no predictions are read, only its heads: each number is about one row of the map of one "
-    "head before one {text}, and {texts} are the units of the intervals.",
+    "Only the heads of this model are analysed, not its predictions: each number is about one row of "
+    "the map of one head for one {text}; {texts} are the units of the intervals.",
     "Weights and values are computed in float32, ranks and linear programs in float64.",
 )
 

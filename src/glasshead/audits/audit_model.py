@@ -12,8 +12,12 @@ from pathlib import Path
 from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
-from glasshead.audits.base import AUDITS, NO_WEIGHTS
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS
+from glasshead.audits.judging.slices import columns_to_read
+from glasshead.audits.measuring.progress import StageProgress
+from glasshead.audits.measuring.view import IMPORTANCE
+from glasshead.audits.measuring.workers import check_workers
 from glasshead.audits.open_request import (
     check_attention_is_one,
     default_split,
@@ -24,14 +28,11 @@ from glasshead.audits.open_request import (
     source_facts,
     with_datasets,
 )
-from glasshead.audits.progress import OnProgress, StageProgress, no_progress
-from glasshead.audits.slices import columns_to_read
-from glasshead.audits.view import IMPORTANCE
-from glasshead.audits.workers import check_workers
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
-from glasshead.opening import OpenOptions, Run, dtype_of, is_run, open_subject
+from glasshead.opening import OpenOptions, Run, dtype_between_products, halves_of, is_run, open_subject
+from glasshead.progress import OnProgress
 from glasshead.registry import did_you_mean
 from glasshead.requests import AuditRequest, takes
 from glasshead.results import ATTENTION, AuditCard
@@ -45,12 +46,12 @@ FOR_INTERVALS = ("layers", "heads", "rows", "top", "tolerance")
 
 @in_own_modes
 def run_audit(request: AuditRequest) -> AuditCard:
-    """Open the model and the data of a request that `check_audit` found nothing wrong with, and audit.
+    """Open the model and the data of a request that has passed `check_audit`, and audit.
 
     Raises:
         InputError: as `audit`.
     """
-    progress = request.progress or no_progress
+    progress = request.tell
     request = with_datasets(request)
     if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
         return audit_model_heads(request, progress)
@@ -71,34 +72,34 @@ def audit(request: AuditRequest) -> AuditCard:
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`) or the data cannot be read, if the labels
             are not the model's, on an unknown option or method, on a method that cannot explain this model,
-            and on an audit that was named and has no meaning.
+            and on a named audit that does not apply.
     """
     check_audit(request)
     return run_audit(request)
 
 
 def check_audit(request: AuditRequest) -> None:
-    """Refuse, before anything is opened, what no model has.
+    """Raise InputError for options that no model supports, before a model is opened.
 
     Raises:
-        InputError: on an unknown method or audit, one whose package is missing, and options of an audit that
-            is not asked.
+        InputError: on an unknown method or audit, one whose package is missing, and on options of an audit
+            that does not run.
     """
     explainer, selector = find_explainer(request.method), AttentionSelector.of(request)
     check_heads(explainer, selector)
     if explainer.reads_weights and selector.combines_heads:
         raise ParameterError("head", "is a number or mean in an audit of attention weights")
     if request.audits is not None and not request.audits:
-        raise ParameterError("audits", "names none: give at least one")
+        raise ParameterError("audits", "is empty: give at least one")
     for name in request.audits or ():
         AUDITS[name]
     for name in request.until_decided:
         audit_name = name.partition(".")[0]
         AUDITS[audit_name]
         if request.audits is not None and audit_name not in request.audits:
-            raise ParameterError("until_decided", f"{name} is not asked: name the audit {audit_name}, too")
+            raise ParameterError("until_decided", f"{name} is unused: name the audit {audit_name}, too")
         check_is_asked(name)
-    dtype_of(request.dtype)
+    dtype_between_products(request.dtype)
     chosen = request.processes is not None or any(getattr(request, name) for name in FOR_INTERVALS)
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
         names = ", ".join(map(spell, FOR_INTERVALS))
@@ -136,7 +137,7 @@ def check_is_asked(name: str) -> None:
     if not any(one.matches(statistic, side, ATTENTION) for one in questions for side in (against, "")):
         known = [f"{audit_name}.{one.statistic}.{one.against}".strip(".") for one in questions]
         advice = did_you_mean(name, [one for one in known if "*" not in one])
-        raise ParameterError("until_decided", f"{name} is no finding: {advice}")
+        raise ParameterError("until_decided", f"{name} is not a finding: {advice}")
 
 
 def is_trained_here(model: object) -> bool:
@@ -156,13 +157,15 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise InputError(
             f"the audit {IDENTIFIABILITY!r} has no meaning here: {NO_WEIGHTS.format(request.method)}"
         )
+    if halves_of(request.dtype) is not None:
+        raise ParameterError(
+            "dtype", "float16 and bfloat16 are too coarse for ranks and intervals: leave it out"
+        )
     for name in ("by", "workers", "ray", "budget", "until_decided"):
         if getattr(request, name):
-            raise ParameterError(
-                name, "is for audits that read predictions: ask another one beside identifiability"
-            )
+            raise ParameterError(name, "is for audits that read predictions: add another audit")
     if request.train is not None:
-        raise ParameterError("train", "is for audits of classes: ask another one beside identifiability")
+        raise ParameterError("train", "is for audits of classes: add another audit")
     load_options = make_load_options(load_options_of(request))
     split_name = request.split or default_split(request.data, None)
     split = read_unlabelled_texts(request.data, split_name, load_options)

@@ -12,42 +12,44 @@ from datasets import Dataset
 from numpy.typing import NDArray
 
 from glasshead.audits.agreement import AGREEMENT
-from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.conclude import conclude
-from glasshead.audits.data_view import Sample, read_sample
+from glasshead.audits.comparing.slice_tests import slice_tests
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.judge import (
     REFERENCE,
-    REST,
     SUBJECT_FILE,
+    SUFFIXES,
     Wanted,
     judge_all,
     rows_wanted,
     slice_columns,
 )
-from glasshead.audits.measure import Clock, InThisProcess, Measurer, measure_rest
-from glasshead.audits.measured_with import find_measurements
-from glasshead.audits.measurements import Measurements
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult
+from glasshead.audits.judging.conclude import conclude
+from glasshead.audits.judging.measurements import Measurements
+from glasshead.audits.judging.settings import Settings
+from glasshead.audits.judging.slices import interval_facts, slicings_of
+from glasshead.audits.judging.table import Table, jsonable
+from glasshead.audits.judging.until_decided import LEVEL_NOTE, Looks
+from glasshead.audits.measuring.data_view import Sample, read_sample
+from glasshead.audits.measuring.measure import Clock, InThisProcess, Measurer, measure_parts
+from glasshead.audits.measuring.measured_with import find_measurements
+from glasshead.audits.measuring.noise_floor import measure_shifts
+from glasshead.audits.measuring.progress import StageProgress
+from glasshead.audits.measuring.reference import REFERENCE_INPUTS, measure_reference
+from glasshead.audits.measuring.view import ModelView
+from glasshead.audits.measuring.workers import executor_of, pool_of
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
-from glasshead.audits.progress import OnProgress, StageProgress
-from glasshead.audits.reference import REFERENCE_INPUTS, measure_reference
-from glasshead.audits.settings import Settings
-from glasshead.audits.slice_tests import slice_tests
-from glasshead.audits.slices import interval_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
-from glasshead.audits.table import Table, jsonable
-from glasshead.audits.until_decided import LEVEL_NOTE, Looks
-from glasshead.audits.view import ModelView
-from glasshead.audits.workers import executor_of, pool_of
 from glasshead.data import QUESTION, reader_of
 from glasshead.durations import duration
 from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
 from glasshead.huggingface import question_names
 from glasshead.nouns import INPUTS, Nouns
-from glasshead.opening import dtype_of
+from glasshead.opening import halves_of
+from glasshead.progress import OnProgress
 from glasshead.requests import AuditRequest
 from glasshead.results import SINK_SHARE, AuditCard
 from glasshead.trace import AttentionSelector, Subject
@@ -85,7 +87,7 @@ def audit_subject(
         attention_selector=AttentionSelector.of(request),
         unit=request.whole,
         by=request.by,
-        dtype=dtype_of(request.dtype),
+        dtype=request.dtype,
         method=request.method,
         references=request.references,
     )
@@ -104,17 +106,21 @@ def audit_subject(
         view = view.but(reference=reference)
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)
-        rest_reference = measure_rest(kept, wanted, view)
-        executor = executor_of(
-            pool, InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
-        )
-        to_decide = {name.partition(".")[0] + rest for name in request.until_decided for rest in ("", REST)}
-        looks = Looks(request.until_decided, partial(look_card, wanted, kept, sample, view.settings))
+        of_parts = measure_parts(kept, wanted, view)
+        settings = view.settings
+        if halves_of(request.dtype) is not None:
+            shifts = measure_shifts(sample, wanted, reference, settings, stages, clock)
+            settings = replace(settings, shifts=shifts)
+        executor = executor_of(pool, InThisProcess(sample, view, known, of_parts, stages.measure, clock))
+        to_decide = {
+            name.partition(".")[0] + end for name in request.until_decided for end in SUFFIXES.values()
+        }
+        looks = Looks(request.until_decided, partial(look_card, wanted, kept, sample, settings))
         measurer = Measurer(
             sample,
             wanted,
             kept,
-            {one.key: None if one.key in to_decide else one.most(view.settings) for one in wanted},
+            {one.key: None if one.key in to_decide else one.most(settings) for one in wanted},
             workers=1 if pool is None else pool.count,
             deadline=None if request.budget is None else started + float(request.budget),
             is_enough=looks if request.until_decided else None,
@@ -122,7 +128,7 @@ def audit_subject(
         )
         measurer.measure(executor, stages)
     notes = [*subject.notes]
-    measured, settings = measurer.complete(), view.settings
+    measured = measurer.complete()
     if request.until_decided:
         looks.end(measured)
         measured, settings = looks.places, replace(settings, level=looks.level)
@@ -135,12 +141,13 @@ def audit_subject(
     if (cost := reader.cost_note(len(sample.texts), len(split))) is not None:
         notes.append(cost)
     subject = replace(subject, notes=tuple(notes))
-    kept.describe(SUBJECT_FILE, view.settings.to_json())
+    kept.describe(SUBJECT_FILE, replace(settings, level=view.settings.level).to_json())
     result, inputs = judge_all(wanted, kept, sample.ids, settings, sample.by, sample.slice_columns)
     stages.begin("choosing examples")
     examples = {**example_columns(sample, view.settings, inputs), **result.examples}
-    # Contributions colour a map, unless somebody asked how sure the weights are.
-    named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
+    # Contributions colour a map, unless somebody asked how sure the weights are; those of halves are not.
+    asks = IDENTIFIABILITY in (request.audits or ()) and view.half is None
+    named = selected.get(IDENTIFIABILITY) if asks else None
     tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
     chosen_texts = read_highlights(sample, view, inputs, examples, tolerance=tolerance)
     slicings = slicings_of(inputs, view.label_names, sample.by)
@@ -152,7 +159,7 @@ def audit_subject(
         | ({"draws": perturbation.num_draws(view.settings)} if view.explainer.reads_weights else {})
         | ({"sink_share": view.known.on_first} if has_sinks else {})
         | {name: value for name, value in result.facts.items() if name != AGREEMENT}
-        | interval_facts(slicings, settings.level)
+        | interval_facts(slicings, sample.by, len(sample.texts), settings.level)
         | data_facts
         | {"date": date.today().isoformat(), "seconds": round(clock() - started, 2)},
         findings=result.findings,
@@ -220,7 +227,7 @@ def leave_out(
         if reason is not None:
             del selected[name]
             known = request.audits is None and subject.record and view.explainer.reads_weights
-            if not known and not (selected_audit.reads_marks and view.marks is None):
+            if not known and selected_audit.is_expected(view):
                 left_out.setdefault(reason, []).append(name)
     return left_out
 
@@ -276,7 +283,10 @@ def method_remarks(view: ModelView) -> list[str]:
 
 def explainer_remarks(view: ModelView) -> list[str]:
     """Caveat and settings of the audited explanation."""
-    remarks = remarks_of(view.explainer, view.explanation)
+    context = view.explanation
+    if not view.explainer.mirrors_classes:
+        context = context.towards_predicted()
+    remarks = remarks_of(view.explainer, context)
     return [f"{view.method}: {words}." for words in remarks if words is not None]
 
 
@@ -289,7 +299,7 @@ def gap_remarks(method: str, largest: float | None, nouns: Nouns) -> list[str]:
 
 def example_columns(sample: Sample, settings: Settings, inputs: Table) -> dict[str, Any]:
     """What every example has, whatever was asked."""
-    columns: dict[str, Any] = {"index": sample.indices, "id": sample.ids, "text": list(sample.texts)}
+    columns: dict[str, Any] = {"index": sample.indices, "id": sample.ids, "text": sample.names}
     questions = question_names(sample.model, sample.encoded)
     if settings.is_regression:
         labels = questions if settings.rates_answers else inputs["label"]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.data_view import Sample
-from glasshead.audits.settings import Settings
-from glasshead.audits.table import Table
-from glasshead.audits.view import ModelView
+from glasshead.audits.judging.settings import Settings
+from glasshead.audits.judging.table import Table
+from glasshead.audits.measuring.data_view import Sample
+from glasshead.audits.measuring.view import ModelView
 from glasshead.data import Encoded
 from glasshead.explainers import by_word, with_intervals
 from glasshead.huggingface import answers_of, question_in_words

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.table import Table
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.table import Table
 from glasshead.results import EXPLANATION, HEADS
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 COLLECTED = (
     "performance",

@@ -1,4 +1,4 @@
-"""Does the prediction rest on the tokens that the explanation puts first?"""
+"""Does the prediction depend on the tokens that the explanation puts first?"""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.border import at
-from glasshead.audits.curve_statistics import MOST_SEARCHED, MOST_SUBSETS, STATISTICS
-from glasshead.audits.question import (
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import at
+from glasshead.audits.judging.curve_statistics import MOST_SEARCHED, MOST_SUBSETS, STATISTICS
+from glasshead.audits.judging.question import (
     OVER_RANDOM,
     Outcome,
     Question,
@@ -25,16 +25,16 @@ from glasshead.audits.question import (
     prediction_range,
     usable,
 )
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of
-from glasshead.audits.table import Column, Table, lists
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import Interval, few_tokens, null_column, nulls_of
+from glasshead.audits.judging.table import Column, Table, lists
 from glasshead.nouns import Nouns
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict, curve_column
 from glasshead.spelling import spell
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 FAITHFULNESS = "faithfulness"
 ORDERS = 2
@@ -46,9 +46,9 @@ REFERENCE_TEXTS = 50
 GAIN_RESOLUTION = 1e-6
 """Models run in float32: a smaller difference between two orders is rounding."""
 OWN, GREEDY, BEST = "", "greedy", "best"
-"""What a statistic is held against, by a finding's `against`: nothing, or another order."""
+"""What a statistic is compared with, by a finding's `against`: nothing, or another order."""
 CALLED = {OWN: "random {tokens}", GREEDY: "a greedy order", BEST: "the best order"}
-NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
+NOT_DRAWN, UNANSWERED = "not drawn", "no prediction for the rest of it"
 LIMITS = {GREEDY: MOST_SEARCHED, BEST: MOST_SUBSETS}
 
 
@@ -63,20 +63,21 @@ class Faithfulness(Audit):
     them. The areas are those of the straight lines between these points and the two ends. ``removal`` says
     what it means that a token goes: of cutting it out comprehensiveness and sufficiency are those of ferret,
     and of ERASER but for texts of fewer than 20 tokens, in which no number of tokens counts twice here. The
-    null is the mean over random sets of as many tokens of the same text. Beside it stand the differences from
-    a greedy order and, of short texts, from the best of all orders, where the outputs are linear in the
+    null is the mean over random sets of as many tokens of the same text. It also has the differences from a
+    greedy order and, of short texts, from the best of all orders, where the outputs are linear in the
     weights, or ``references`` asks for them. Without ``removal`` it is the usual one of the
     inputs: words are cut out, patches of images painted over. Models run in float32.
     """
 
-    question = "does the prediction rest on the tokens that it puts first?"
+    question = "does the prediction depend on the tokens that it ranks first?"
     citation = "DeYoung et al. 2020; Samek et al. 2017; Petsiuk, Das and Saenko 2018"
     of_tokens = True
     title = "Faithfulness"
     about = (
         "Does the prediction depend on the {tokens} that the explanation ranks first? Means over the "
-        "examples of what ŷ, the probability of the predicted class or the rating, does as {tokens} go in "
-        "that order, and as they alone are kept. Comprehensiveness and insertion are faithful if large, "
+        "examples of how ŷ, the probability of the predicted class or the rating, changes "
+        "as {tokens} are removed in that order, and as only they are kept. "
+        "Comprehensiveness and insertion are faithful if large, "
         "sufficiency and deletion if small. The null has as many random {tokens}."
     )
     place = 70
@@ -159,23 +160,28 @@ class Faithfulness(Audit):
 
     def unsupported_reason(self, view: ModelView) -> str | None:
         if view.sentence_of_token is not None:
-            return f"what is removed are {view.nouns.tokens}: leave {spell('level')} out"
+            return f"this audit removes {view.nouns.tokens}: leave {spell('level')} out"
         return None
 
     columns = (
-        Column("*.curve*", "floats", "ŷ", "ŷ as shares 0, 0.1, …, 1 of the tokens go, or are kept alone"),
+        Column(
+            "*.curve*",
+            "floats",
+            "ŷ",
+            ("ŷ as shares 0, 0.1, …, 1 of the tokens are removed, or are the only ones kept"),
+        ),
         Column("faithfulness.*", "float", "ŷ", "a statistic along an order of the tokens, or its null"),
         Column("removable", "int", "tokens", "how many tokens can be taken out", shown=False),
-        Column("drawn.*", "bool", "", "whether the text was asked along such an order", shown=False),
+        Column("drawn.*", "bool", "", "whether the text was measured along such an order", shown=False),
     )
 
     def most(self, settings: Settings) -> int | None:
         return EXACT_TEXTS if settings.exact else TEXTS
 
     def measure(self, view: ModelView) -> Measured:
-        from glasshead.audits.class_scores import choose_prediction_side, token_order
-        from glasshead.audits.reference_orders import best_statistics, greedy_ranks
-        from glasshead.audits.removal_curves import (
+        from glasshead.audits.measuring.class_scores import choose_prediction_side, token_order
+        from glasshead.audits.measuring.reference_orders import best_statistics, greedy_ranks
+        from glasshead.audits.measuring.removal_curves import (
             Orders,
             ValueDrops,
             curve_statistics,
@@ -204,12 +210,19 @@ class Faithfulness(Audit):
         if self.references or view.settings.exact:
             referred = view.asked(REFERENCE_TEXTS)
             some = drawn & (counts <= MOST_SEARCHED) & referred
-            greedy = statistics_along(drops, Orders.of(greedy_ranks(drops, some)[None]), some, weights)
+            greedy = statistics_along(
+                drops, Orders.of(greedy_ranks(drops, some, view.resolution)[None]), some, weights
+            )
             short = (counts >= 2) & (counts <= MOST_SUBSETS) & referred
             of_short = statistics_along(drops, own, short, weights)
             best = best_statistics(drops, short, weights)
-            values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
-            values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
+            values[GREEDY] = {
+                name: difference(values[OWN][name], table[0], view.resolution)
+                for name, table in greedy.items()
+            }
+            values[BEST] = {
+                name: difference(of_short[name][0], table, view.resolution) for name, table in best.items()
+            }
             drawn_texts |= {GREEDY: some, BEST: short}
         columns: dict[str, NDArray[Any]] = {"removable": counts}
         for against, table in values.items():
@@ -241,7 +254,7 @@ class Faithfulness(Audit):
         group: Group,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
-        """One finding for each statistic: itself beside its null, or its difference from another order."""
+        """One finding for each statistic: itself next to its null, or its difference from another order."""
         columns = {name: column_name(name, against) for name in STATISTICS}
         summaries = self.summarise(
             [(name, against) for name in columns],
@@ -281,10 +294,10 @@ def drawn_column(against: str) -> str:
     return f"drawn.{against or 'own'}"
 
 
-def difference(values: Floats, others: Floats) -> Floats:
+def difference(values: Floats, others: Floats, resolution: float = GAIN_RESOLUTION) -> Floats:
     """One order minus another, text by text; 0 where that is rounding."""
     gaps = values - others
-    return np.where(np.abs(gaps) < GAIN_RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
+    return np.where(np.abs(gaps) < resolution * np.maximum(np.abs(values), 1), 0.0, gaps)
 
 
 def count_texts_without_order(

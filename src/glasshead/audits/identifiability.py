@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.border import at
-from glasshead.audits.identifiability_verdicts import (
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import at
+from glasshead.audits.judging.identifiability_verdicts import (
     CERTIFICATES,
     ONLY_AT,
     judge_maps,
@@ -26,16 +26,16 @@ from glasshead.audits.identifiability_verdicts import (
     other_weights,
     width_verdict,
 )
-from glasshead.audits.map_statistics import Columns, floats, mean_per_text, statistics_per_map
-from glasshead.audits.measurements import FOLDER, Measurements
-from glasshead.audits.question import ANY_SIZE, SHARE, SIZE, Outcome, Question
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import (
+from glasshead.audits.judging.map_statistics import Columns, floats, mean_per_text, statistics_per_map
+from glasshead.audits.judging.measurements import FOLDER, Measurements
+from glasshead.audits.judging.question import ANY_SIZE, SHARE, SIZE, Outcome, Question
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import (
     Nulls,
     StatSummary,
     null_column,
 )
-from glasshead.audits.table import Column, DType, Table, lists
+from glasshead.audits.judging.table import Column, DType, Table, lists
 from glasshead.errors import pluralise
 from glasshead.identifiability import SCHEMAS, IntervalOptions, RowSelector, line_table
 from glasshead.nouns import Nouns
@@ -46,8 +46,8 @@ from glasshead.statistics import LEVEL
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
     from glasshead.data import Encoded
     from glasshead.trace import ReadRows
 
@@ -74,20 +74,22 @@ CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
 class Identifiability(Audit):
     """The interval, for every weight, of values that give the same output of the head, by linear programs.
 
-    ``row_options`` are the fields of `RowSelector` that somebody chose; the others are those of the attention
-    that is read, with all heads. At most ``max_texts`` texts are asked about (None: all). ``store`` is the
-    folder of an audit that can be resumed (None: one that goes again). Per text the numbers are means over
-    its heads and rows; intervals resample texts.
+    ``row_options`` are the fields of `RowSelector` that were chosen; the others are those of the selected
+    attention, with all heads. It covers at most ``max_texts`` texts (None: all). ``store`` is the folder of
+    an audit that can be resumed (None: a temporary one). Per text the numbers are means over its heads and
+    rows; intervals resample texts.
     """
 
     question = "is this the only attention map that gives the head's output?"
     citation = CITATION
     title = "Identifiability"
+    uses_products = False
     about = (
-        "Is this the only attention map that gives the head's output? For every weight the smallest and the "
-        "largest value with which the head gives the same output, by linear programs; means over the heads "
-        "and rows of each {text}. The null has the same weights over random values of the same size. Given "
-        "the keys: could this head, with these keys, give the same output with other weights nearby?"
+        "Is this the only attention map that gives the head's output? For every weight, "
+        "the smallest and largest value with which the head gives the same "
+        "output, by linear programs; means over the heads "
+        "and rows of each {text}. The null has the same weights over random values of the "
+        "same size. Given the keys: could this head give the same output with other weights nearby?"
     )
     place = 90
     words: ClassVar = {
@@ -156,7 +158,7 @@ class Identifiability(Audit):
 
     @classmethod
     def of(cls, request: AuditRequest) -> Identifiability:
-        """The audit that a request asks for. It covers all texts if the request says how many.
+        """The audit that a request asks for. It covers as many texts as the request names.
 
         Raises:
             InputError: on rows that no model has.
@@ -200,7 +202,7 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
-        from glasshead.audits.map_intervals import reason_without_bounds
+        from glasshead.audits.measuring.map_intervals import reason_without_bounds
 
         return reason_without_bounds(view.trained_model, view.explanation.site)
 
@@ -214,8 +216,8 @@ class Identifiability(Audit):
         on_texts: Callable[[int, int], None],
         read: ReadRows | None = None,
     ) -> tuple[Columns, dict[str, Any]]:
-        """The columns of all lines about heads, and the facts that they state; ``read`` are the rows that the
-        predictions read by default, where that is known."""
+        """The columns about heads, and the facts that follow; ``read`` are the rows that the predictions
+        read by default, where these are known."""
         from glasshead.identifiability import rows_in_words, solve_batches
 
         row_selector = replace(default_rows, **self.row_options)
@@ -233,7 +235,7 @@ class Identifiability(Audit):
         return self.max_texts
 
     def measure(self, view: ModelView) -> Measured:
-        from glasshead.audits.map_intervals import rows_for_site, rows_known
+        from glasshead.audits.measuring.map_intervals import rows_for_site, rows_known
         from glasshead.identifiability import rows_in_words, solve_batches
 
         count = len(view.labels)
@@ -290,9 +292,9 @@ def line_columns(table: Table, sample: NDArray[np.int64]) -> Columns:
 
 
 def write_lines(folder: Path, ids: Sequence[int]) -> None:
-    """What was measured of every map and every weight as ``heads.parquet`` and ``weights.parquet`` in the
-    ``folder`` of an audit, shard by shard; no file where nothing was asked. A text is known by its place
-    among ``ids``."""
+    """Write what was measured of every map and every weight to ``heads.parquet`` and ``weights.parquet`` in
+    the ``folder`` of an audit, shard by shard; no file if nothing was measured. A text is known by its
+    place among ``ids``."""
     kept, place = Measurements(folder / FOLDER), {number: row for row, number in enumerate(ids)}
     for name, start, kinds in (("heads", "lines.", LINES), ("weights", "weights.", WEIGHT_LINES)):
         with ExitStack() as stack:
@@ -315,7 +317,7 @@ AUDITS.register(IDENTIFIABILITY)(Identifiability())
 
 
 def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, AnyFloats]:
-    """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
+    """Every statistic per example, the mean over its maps, and its null; NaN where no one asked, or there is
     none."""
     columns = {}
     nulls = {null_column(statistic, "random"): lines for statistic, lines in nulls_per_map(heads).items()}
@@ -375,7 +377,7 @@ def map_facts(heads: Columns, options: IntervalOptions, rows: str) -> dict[str, 
         "not identifiable from (keys)": shortest_failing,
         "longest row (keys)": longest,
         "T": "V times the output projection" if projected.all() else "V" if not projected.any() else "mixed",
-        "weights without an answer": int(heads["failed"].sum()),
+        "weights without a solution": int(heads["failed"].sum()),
         "weights without bounds": int(heads["unbounded"].sum()),
         RANK_UNCLEAR: int(is_rank_unclear(heads).sum()),
     }
@@ -448,10 +450,10 @@ def count_maps_without_number(statistic: str, lines: AnyFloats, heads: Columns) 
         failed = heads["failed"][missing] > 0
         rounding = (is_rank_unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
         reasons = [
-            "maps of signed weights, which have no first place" if sign
+            "maps of signed weights, which have no largest" if sign
             else RANK_UNCLEAR if close
             else UNSOLVED if lost
-            else "maps without bounds or weights, or of which only a part was asked about"
+            else "maps without bounds or weights, or that were analysed only in part"
             for sign, close, lost in zip(signed, rounding, failed, strict=True)
         ]  # fmt: skip
     names, counts = np.unique(np.array(reasons, dtype=str), return_counts=True)
@@ -481,10 +483,10 @@ def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:
     words = " or ".join(reasons)
     if OPEN_REASONS & reasons.keys():
         return Verdict(f"undecided: {words}", "undecided", "unsolved")
-    return Verdict(f"not asked: {words}", "not evidence", "not asked")
+    return Verdict(f"not tested: {words}", "not evidence", "not tested")
 
 
 SIGNED = ("cross", "any")
 RANK_UNCLEAR = "maps whose rank is close to rounding"
-UNSOLVED = "maps without an answer of the solver"
+UNSOLVED = "maps without a solution by the solver"
 OPEN_REASONS = {RANK_UNCLEAR, UNSOLVED}

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measure, Measured
-from glasshead.audits.conclude import conclude
-from glasshead.audits.measurements import FOLDER, ID, Measurements
-from glasshead.audits.performance import guess_facts
-from glasshead.audits.settings import INPUT_COLUMNS, Settings
-from glasshead.audits.slice_tests import slice_tests
-from glasshead.audits.slices import (
+from glasshead.audits.comparing.slice_tests import slice_tests
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measure, Measured
+from glasshead.audits.judging.conclude import conclude
+from glasshead.audits.judging.measurements import FOLDER, ID, Measurements
+from glasshead.audits.judging.settings import INPUT_COLUMNS, Settings
+from glasshead.audits.judging.slices import (
     COLUMN,
     COMPUTED,
     IDENTIFIABILITY,
@@ -28,31 +27,32 @@ from glasshead.audits.slices import (
     slice_notes,
     slicings_of,
 )
-from glasshead.audits.summary import slice_column
-from glasshead.audits.table import Column, Table, jsonable
-from glasshead.audits.until_decided import LEVEL_NOTE
+from glasshead.audits.judging.summary import slice_column
+from glasshead.audits.judging.table import Column, Table, jsonable
+from glasshead.audits.judging.until_decided import LEVEL_NOTE
+from glasshead.audits.performance import guess_facts
 from glasshead.errors import InputError, ParameterError
-from glasshead.results import INTERVAL_LEVEL, OF_REST, WITHOUT_FIRST, AuditCard
+from glasshead.results import INTERVAL_LEVEL, ON_IMAGE, ON_WORDS, PARTS, UNIT, WITHOUT_FIRST, AuditCard
 from glasshead.spelling import spell
 from glasshead.wording import join_names
 
 if TYPE_CHECKING:
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.measuring.view import ModelView
 
 SUBJECT_FILE = "subject.json"
 """What judges are told of the model, among the measurements."""
 INPUTS, CERTAINTY, REFERENCE = "inputs", "certainty", "reference"
-REST = f" {WITHOUT_FIRST}"
-"""After the name of an audit whose rows leave the first token out."""
+SUFFIXES = {part: f" {part}" if part else "" for part in ("", *PARTS)}
+"""After the name of an audit whose rows are about a part of the units of each input."""
 
 
 class Wanted(NamedTuple):
-    """An audit, or another measure, or what every row has (None); of whole inputs or without their first
-    token."""
+    """An audit, or another measure, or what every row has (None); of whole inputs, or of a part of their
+    units."""
 
     key: str
     audit: Measure | None
-    rest: bool
+    part: str = ""
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -73,14 +73,19 @@ class Wanted(NamedTuple):
 
 def rows_wanted(selected: Mapping[str, Audit], has_sinks: bool, by: Sequence[str]) -> list[Wanted]:
     """What is measured of every input, in order."""
-    asked = [Wanted(INPUTS, None, False)]
+    asked = [Wanted(INPUTS, None)]
     if IDENTIFIABILITY in by:
-        asked.append(Wanted(CERTAINTY, None, False))
-    asked += [Wanted(name, one, False) for name, one in selected.items()]
-    if not has_sinks:
-        return asked
-    rest = [Wanted(name + REST, one, True) for name, one in selected.items() if one.of_tokens]
-    return [*asked, Wanted(INPUTS + REST, None, True), *rest]
+        asked.append(Wanted(CERTAINTY, None))
+    asked += [Wanted(name, one) for name, one in selected.items()]
+    for part in [WITHOUT_FIRST] * has_sinks + [ON_IMAGE, ON_WORDS] * (UNIT in by):
+        asked.append(Wanted(INPUTS + SUFFIXES[part], None, part))
+        asked += [Wanted(name + SUFFIXES[part], one, part) for name, one in selected.items() if one.of_tokens]
+    return asked
+
+
+def without_part(key: str) -> str:
+    """The name of what is measured, of whole inputs."""
+    return next((key.removesuffix(end) for end in SUFFIXES.values() if end and key.endswith(end)), key)
 
 
 def judge_all(
@@ -96,53 +101,58 @@ def judge_all(
     gathered = AuditResult([])
     inputs = base_rows(wanted, kept, ids, columns)
     audits = [one for one in wanted if one.audit is not None]
-    order = [one.key.removesuffix(REST) for one in audits]
-    for one in sorted(audits, key=lambda one: order.index(one.key.removesuffix(REST))):
-        assert isinstance(one.audit, Audit)
-        measured = kept.read(one.key, ids, one.columns)
-        judged = judge_rows(one.audit, measured, inputs[one.rest], settings, by, one.rest)
-        prefix = OF_REST if one.rest else ""
+    order = [without_part(one.key) for one in audits]
+    for one in sorted(audits, key=lambda one: order.index(without_part(one.key))):
+        rows = kept.read(one.key, ids, one.columns)
+        judged = judge_rows(one, rows, inputs[one.part], settings, by, inputs[""])
+        prefix = PARTS.get(one.part, "")
         gathered = AuditResult(
             [*gathered.findings, *judged.findings],
             {**gathered.examples, **{prefix + name: values for name, values in judged.examples.items()}},
-            {**gathered.tokens, **({} if one.rest else judged.tokens)},
-            {**gathered.facts, **({} if one.rest else judged.facts)},
+            {**gathered.tokens, **({} if one.part else judged.tokens)},
+            {**gathered.facts, **({} if one.part else judged.facts)},
         )
-    return gathered, inputs[False]
+    return gathered, inputs[""]
 
 
 def judge_rows(
-    audit: Audit, measured: Measured, inputs: Table, settings: Settings, by: Sequence[str], rest: bool = False
+    one: Wanted,
+    measured: Measured,
+    inputs: Table,
+    settings: Settings,
+    by: Sequence[str],
+    whole: Table | None = None,
 ) -> AuditResult:
-    """What the rows of one audit come to."""
-    groups = groups_of(inputs, settings.label_names, by, rest, settings.level)
-    own = replace(settings, groups=groups, spares_first=rest)
-    return audit.judge_rows(measured.columns, inputs, own, measured.facts)
+    """What the rows of one audit come to; ``whole`` inputs are sliced where ``inputs`` are parts of them."""
+    assert isinstance(one.audit, Audit)
+    groups = groups_of(inputs, settings.label_names, by, one.part, settings.level, whole)
+    own = replace(settings, groups=groups, part=one.part, audit=one.key)
+    return one.audit.judge_rows(measured.columns, inputs, own, measured.facts)
 
 
 def base_rows(
     wanted: Sequence[Wanted], kept: Measurements, ids: NDArray[np.int64], columns: Table
-) -> dict[bool, Table]:
-    """What rows have whatever was asked, of whole inputs and without their first token, with further
+) -> dict[str, Table]:
+    """What rows have whatever was asked, of whole inputs and of parts of their units, with further
     ``columns``: inputs that were measured before may have been sliced by others."""
-    tables: dict[bool, Table] = {}
+    tables: dict[str, Table] = {}
     for one in wanted:
         if one.audit is None:
             own = kept.read(one.key, ids, one.columns).columns
-            tables[one.rest] = {ID: ids, **tables.get(one.rest, {}), **own, **columns}
+            tables[one.part] = {ID: ids, **tables.get(one.part, {}), **own, **columns}
     return tables
 
 
 def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = None) -> AuditCard:
-    """Judge again what an audit measured, without the model: as it did, ``by`` other slices of the inputs, or
-    at another confidence ``level`` (default: that of the audit).
+    """Judge the measurements of an audit again, without the model: as before, ``by`` other slices of the
+    inputs, or at another confidence ``level`` (default: that of the audit).
 
     ``folder`` is that of a finished audit. ``by`` is class, length, correct, confidence, or what the audit
-    was sliced by. At a level of 0.99 intervals hold 99 % of the time, and verdicts rest on these.
+    was sliced by. At a level of 0.99 intervals hold 99 % of the time, and verdicts depend on these.
 
     Raises:
-        InputError: if there is no audit with measurements, on slices that need what was not measured, and on
-            a level that is not between 0.5 and 1.
+        InputError: if there is no audit with measurements, on slices that need missing measurements, and on
+        a level that is not between 0.5 and 1.
     """
     if level is not None:
         check_level(level)
@@ -150,13 +160,13 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
     card, path = AuditCard.load(folder), folder / FOLDER / SUBJECT_FILE
     level = card.level if level is None else level
     if not path.is_file() or ID not in card.examples:
-        raise InputError(f"{folder} holds no measurements that could be judged again: audit the model again")
+        raise InputError(f"{folder} has no measurements that could be judged again: audit the model again")
     try:
         settings = Settings.of_json({**json.loads(path.read_text(encoding="utf-8")), "level": level})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} is damaged: audit the model again") from error
     kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
-    asked = [name.removesuffix(REST) for name in kept.names() if np.isin(kept.ids(name), ids).any()]
+    asked = [without_part(name) for name in kept.names() if np.isin(kept.ids(name), ids).any()]
     gone = sorted({*asked} - {*AUDITS, INPUTS, CERTAINTY, REFERENCE})
     if gone:
         raise InputError(
@@ -166,15 +176,18 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
     in_order = dict.fromkeys([*(one.audit for one in card.findings), *AUDITS])  # as the audit had them
     selected = {name: AUDITS[name] for name in in_order if name in asked}
     certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
-    wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)
-    check_slices(base_rows(wanted, kept, ids, {})[False], by)
+    if UNIT in by and INPUTS + SUFFIXES[ON_IMAGE] not in kept.names():
+        raise not_measured(UNIT)
+    units = [UNIT] * (UNIT in by)
+    wanted = rows_wanted(selected, INPUTS + SUFFIXES[WITHOUT_FIRST] in kept.names(), [*certain, *units])
+    check_slices(base_rows(wanted, kept, ids, {})[""], by)
     result, inputs = judge_all(wanted, kept, ids, settings, by)
     slicings = slicings_of(inputs, settings.label_names, by)
     left = {name: values for name, values in card.examples.items() if not name.startswith(slice_column(""))}
     examples = {**left, **slice_columns(slicings), **{n: jsonable(v) for n, v in result.examples.items()}}
     again = replace(
         card,
-        facts=facts_again(card, inputs, settings, slicings),
+        facts=facts_again(card, inputs, settings, by),
         findings=result.findings,
         examples=examples,
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
@@ -184,26 +197,25 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
 
 
 def check_level(level: float) -> None:
-    """Raise ParameterError for what is no confidence level."""
+    """Raise ParameterError for what is not a confidence level."""
     if not 0.5 < level < 1:
         raise ParameterError("level", f"is a confidence level between 0.5 and 1, such as 0.99, not {level}")
 
 
-def facts_again(
-    card: AuditCard, inputs: Table, settings: Settings, slicings: Sequence[Slicing]
-) -> dict[str, Any]:
+def facts_again(card: AuditCard, inputs: Table, settings: Settings, by: Sequence[str]) -> dict[str, Any]:
     """The facts of a card, with those that depend on slices and on the level."""
     left = ("slices", "slice_level", INTERVAL_LEVEL)
-    before = slicings_of(inputs, settings.label_names, card.facts.get("slices", {}))
-    old = slice_notes(before, settings.nouns, card.level)
+    before = tuple(card.facts.get("slices", {}))
+    slicings, old_slicings = (slicings_of(inputs, settings.label_names, names) for names in (by, before))
+    old = slice_notes(old_slicings, before, settings.nouns, card.level)
     notes = [note for note in card.facts.get("notes", []) if note not in old]
     if settings.level != card.level:
         notes = [note.partition(LEVEL_NOTE)[0] for note in notes]
     return {
         **{name: value for name, value in card.facts.items() if name not in left},
         **(guess_facts(inputs, settings) if "guessing" in card.facts else {}),
-        "notes": [*notes, *slice_notes(slicings, settings.nouns, settings.level)],
-        **interval_facts(slicings, settings.level),
+        "notes": [*notes, *slice_notes(slicings, by, settings.nouns, settings.level)],
+        **interval_facts(slicings, by, len(inputs["label"]), settings.level),
     }
 
 
@@ -213,9 +225,12 @@ def check_slices(inputs: Table, by: Sequence[str]) -> None:
     for name in by:
         column = needed.get(name, "label" if name in COMPUTED else COLUMN + name)
         if column not in inputs:
-            raise ParameterError(
-                "by", f"{name} was not measured: audit the model again with {spell('by', name)}"
-            )
+            raise not_measured(name)
+
+
+def not_measured(by: str) -> ParameterError:
+    """Why an audit is not judged by some slices."""
+    return ParameterError("by", f"{by} was not measured: audit the model again with {spell('by', by)}")
 
 
 def slice_columns(slicings: Sequence[Slicing]) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedModel
 
-from glasshead.audits.data_view import random_ranks_of_rows, sample_rows
+from glasshead.audits.measuring.data_view import random_ranks_of_rows, sample_rows
 from glasshead.data import (
     ALL_SPLITS,
     LABEL_TASKS,
     AnswerColumns,
+    ImageTextReader,
     LoadOptions,
     NoLabelError,
     RatingError,
@@ -36,6 +37,7 @@ from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
+from glasshead.spelling import spell
 from glasshead.tasks import (
     CAPTION,
     CaptionModel,
@@ -80,7 +82,8 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     if (questions := questions_to(subject.model)) is not None:
         if columns:
             raise ParameterError(
-                "by", f"{columns[0]}: no further column is read where parts of texts are asked about"
+                "by",
+                f"{columns[0]}: other columns cannot be used when the question is about a part of a text",
             )
         return open_questions(request, subject, questions, split_name, load_options)
     model, note = subject.model, None
@@ -100,11 +103,13 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
         ) from error
     reader = reader_of(subject.tokenizer)
     if (data_nouns := nouns_of_split(split)) != reader.nouns:
-        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
+        raise InputError(
+            f"{subject.name} reads {reader.nouns.texts}, and the data contain {data_nouns.texts}"
+        )
     subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
     if note is not None:
         if request.train is not None:
-            raise ParameterError("train", "is for models of one output, or one class of several")
+            raise ParameterError("train", "is for models with one output, or for one class of several")
         subject = replace(subject, notes=(*subject.notes, note))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
@@ -126,7 +131,7 @@ def open_asked(request: DataRequest) -> Subject:
     Raises:
         InputError: as `open_subject`, and if the data cannot be read.
     """
-    opening = OpenOptions.of(request)
+    opening = OpenOptions.of(request, images=True)
     try:
         subject = open_subject(request.model, request.tokenizer, opening)
     except NoClassError:
@@ -136,10 +141,29 @@ def open_asked(request: DataRequest) -> Subject:
     if isinstance(subject.model, CaptionModel):
         return with_captions(request, subject)
     model = subject.model
-    if type(model) is not NextTokenClassifier or (columns := answer_columns(request, subject)) is None:
+    if type(model) is not NextTokenClassifier:
+        return subject
+    columns = answer_columns(request, subject)
+    check_images(subject, None if columns is None else columns.image)
+    if columns is None:
         return subject
     kind = LikelihoodModel if columns.against is None else PreferenceModel
     return replace(subject, model=kind.of(model, subject.tokenizer))
+
+
+def check_images(subject: Subject, column: str | None) -> None:
+    """Raise InputError if data have images, in a column, and a language model reads none, or the reverse."""
+    reader = reader_of(subject.tokenizer)
+    if column is not None and not isinstance(reader, ImageTextReader):
+        raise InputError(
+            f"the data have images, but {subject.name} reads only texts: give a model for both with its "
+            f"processor as {spell('tokenizer')}, or remove the column {column!r}"
+        )
+    if column is None and isinstance(reader, ImageTextReader) and reader.needs_images:
+        raise InputError(
+            f"{subject.name} needs an image with each text: give data with the columns image, question and "
+            "answer"
+        )
 
 
 def answer_columns(request: DataRequest, subject: Subject | None) -> AnswerColumns | None:
@@ -162,8 +186,8 @@ def with_captions(request: DataRequest, subject: Subject) -> Subject:
         rows = read_split(request.data, split, data_options(request, subject))
     except NoLabelError as error:
         raise InputError(
-            f"{subject.name} chooses between captions, which are the names of the classes of the data, and "
-            "these data have no classes: give each image a label that is a caption"
+            f"{subject.name} chooses between captions, the names of the data's classes, but these data have "
+            "none: give each image a caption as its label"
         ) from error
     names = rows.features["label"].names
     check_named(names)
@@ -182,8 +206,10 @@ def open_questions(
     """
     if request.train is not None:
         raise ParameterError("train", "is for classifiers of texts: these data ask about parts of one")
-    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
-    rows = questions.read(request.data, split_name, options)
+    subject = replace(
+        subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, request.blocks)
+    )
+    rows = questions.as_read(subject.tokenizer, questions.read(request.data, split_name, options))
     places = sample_rows(len(rows), request.limit, request.seed)
     ranks = random_ranks_of_rows(len(rows), request.seed)[places]
     chosen = Chosen([rows[place] for place in places], places, ranks, request.seed)
@@ -225,7 +251,7 @@ def load_options_of(request: DataRequest) -> dict[str, Any]:
 
 
 def data_options(request: DataRequest, subject: Subject) -> LoadOptions:
-    """How to read the data: as a run read what it was trained on, but for what the request says."""
+    """How to read the data: as a run read what it was trained on, except what the request says."""
     recorded = subject.record.get("data", {})
     options = recorded.get("options", {}) | load_options_of(request)
     if isinstance(subject.model, OutputModel):
@@ -241,7 +267,7 @@ def make_load_options(options: Mapping[str, Any]) -> LoadOptions:
     """Fields by name as options of the data.
 
     Raises:
-        InputError: on a name that is no field.
+        InputError: on a name that is not a field.
     """
     known = [field.name for field in fields(LoadOptions)]
     for name in options:
@@ -280,7 +306,13 @@ def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dat
             raise
         if columns_of_answers(data, split, options) is None:
             raise
-        return Dataset.from_dict({"text": [row.prompt for row in read_given(data, split, options)]})
+        prompts = [row.prompt for row in read_given(data, split, options)]
+        if not all(isinstance(prompt, str) for prompt in prompts):
+            raise InputError(
+                "chat messages can only be read with answers: make texts with the tokenizer's "
+                "apply_chat_template first"
+            ) from None
+        return Dataset.from_dict({"text": prompts})
 
 
 def read_texts_alone(data: object, split: str, options: LoadOptions) -> Dataset:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.agreement_strength import ORDER_BORDERS, judge_agreement
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import (
+from glasshead.audits.judging.agreement_strength import ORDER_BORDERS, judge_agreement
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.question import (
     ANY_SIZE,
     EXPLANATION_WORDS,
     SHARE,
@@ -24,9 +24,18 @@ from glasshead.audits.question import (
     log_change_size,
     usable,
 )
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
-from glasshead.audits.table import Column, Table, same_numbers
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import (
+    Interval,
+    StatSummary,
+    added,
+    all_same,
+    null_column,
+    nulls_of,
+    summarise,
+    wider,
+)
+from glasshead.audits.judging.table import Column, Table, same_numbers
 from glasshead.errors import InputError
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -44,32 +53,32 @@ from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b, simultaneous_level
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 TEXTS_ASKED = 50
 """So many texts are asked unless somebody names another number: each means a pass for every word."""
 OPERATORS = "operators"
 CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
-SAME_EDIT = by_construction("the same", "the two are one edit of this model")
+SAME_EDIT = by_construction("the same", "both are the same edit of this model")
 
 
-SEVERAL = "several tests decide it together, and each says its own number"
+SEVERAL = "several tests decide it together, each with its own number"
 
 
 def survives(card: AuditCard, finding: Finding) -> Holds:
-    """Under every meaning of deleting, or under some."""
+    """Under every type of deletion, or under some."""
     share = finding.estimate
     return "undecided" if share is None or share == 0 else "yes" if share == 1 else "in part"
 
 
 class Operators(Audit):
-    """One question under every meaning of deleting that the model allows.
+    """One question under every type of deletion that the model allows.
 
     ``change`` is the mean |ŷ(x) − ŷ(x without i)| over the words of a text; ``order`` the Kendall τ-b between
-    the changes under two meanings; then τ-b of the audited explanation with the changes under each, beside
-    random numbers, and whether what it says of the explanation survives all of them. Intervals of the latter
-    are simultaneous (Bonferroni). Special tokens are left out.
+    the changes under two types of deletion; then τ-b of the audited explanation with the changes under each,
+    next to random numbers, and whether what it says of the explanation survives all of them. Intervals of the
+    latter are simultaneous (Bonferroni). Special tokens are left out.
     """
 
     question = "does it matter what deleting means?"
@@ -77,10 +86,10 @@ class Operators(Audit):
     by_default = False
     title = "Types of deletion"
     about = (
-        "Is it the same whether {a_word} is cut out, replaced, averaged, or loses its attention weight? The "
+        "Does it matter whether {a_word} is cut out, replaced, averaged, or loses its attention weight? The "
         "mean change of ŷ by {a_word} under each type; Kendall τ-b between the changes under two of them; "
         "and τ-b of the explanation with the changes under each, with intervals that hold for all types "
-        "together. A conclusion that flips depends on the type of deletion."
+        "together. If conclusions differ, they depend on the type of deletion."
     )
     place = 60
     words: ClassVar = {
@@ -149,9 +158,20 @@ class Operators(Audit):
 
     columns = (
         Column("operators.change.*", "float", "ŷ", "the mean |ŷ(x) − ŷ(x without i)| over the words"),
-        Column("operators.*", "float", "τ-b", "an explanation, or random numbers, with the changes"),
-        Column("order.*", "float", "τ-b", "the changes under two meanings, or random numbers", shown=False),
-        Column("same.*", "float", "1 or 0", "whether two are one", shown=False),
+        Column(
+            "operators.*",
+            "float",
+            "τ-b",
+            ("agreement of an explanation, or of random numbers, with the changes"),
+        ),
+        Column(
+            "order.*",
+            "float",
+            "τ-b",
+            ("agreement between the changes under two types of deletion, or random numbers"),
+            shown=False,
+        ),
+        Column("same.*", "float", "1 or 0", "whether both are the same", shown=False),
         Column("deletable", "int", "words", "how many words can be taken out", shown=False),
     )
 
@@ -164,7 +184,7 @@ class Operators(Audit):
         return self.texts
 
     def measure(self, view: ModelView) -> Measured:
-        from glasshead.audits.operators_passes import removal_changes
+        from glasshead.audits.measuring.operators_passes import removal_changes
 
         changes, mask, meanings, left_out = removal_changes(view)
         columns: dict[str, NDArray[Any]] = {"deletable": mask.sum(axis=1)}
@@ -199,7 +219,7 @@ class Operators(Audit):
         changes: Mapping[str, AnyFloats],
         mask: NDArray[np.bool_],
     ) -> dict[str, AnyFloats]:
-        """An explanation beside the changes under each meaning, and random numbers beside them."""
+        """An explanation next to the changes under each type of deletion, and random numbers next to them."""
         columns = {}
         variants = round_digits(np.stack([values, chance]), mask)
         for name, change in changes.items():
@@ -246,7 +266,7 @@ class Operators(Audit):
     def _order_findings(
         self, table: Table, settings: Settings, names: Sequence[str], group: Group, rng: np.random.Generator
     ) -> Iterator[Finding]:
-        """How two meanings order the words, beside a random order."""
+        """How two meanings order the words, next to a random order."""
         nouns = settings.nouns
         pairs = [f"{one}+{other}" for one, other in combinations(names, 2)]
         columns = [f"{ORDER}.{pair}" for pair in pairs]
@@ -283,7 +303,7 @@ class Operators(Audit):
         group: Group,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
-        """The agreement under each meaning, and whether it survives all."""
+        """The agreement under each type of deletion, and whether it survives all."""
         level = simultaneous_level(len(names), settings.level)
         group = group._replace(level=level)
         columns = {name: f"{OPERATORS}.{statistic}.{name}" for name in names}
@@ -300,7 +320,7 @@ class Operators(Audit):
         unordered = True
         for (name, tau), null, summary in zip(taus.items(), nulls, summaries, strict=True):
             itself = all_same(table[f"same.{statistic}.{name}"])
-            reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
+            reason = by_construction("the same", "this erasure is the audited method") if itself else gauge
             verdict = reason or judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", settings.nouns
             )
@@ -321,12 +341,16 @@ class Operators(Audit):
         settings: Settings,
         unordered: bool,
     ) -> Finding:
-        """Whether the explanation is better than random numbers under all meanings, or under some alone."""
+        """Whether the explanation is better than random numbers under all types of deletion, or under some
+        alone."""
         sides = {
             name: side(summary.reliable_differences.get("random")) for name, (_, summary) in judged.items()
         }
         taus = {name: tau for name, (tau, _) in judged.items()}
-        differing = differing_pairs(taus, rng, settings.level)
+        floors = None
+        if settings.shifts is not None:
+            floors = {name: summary.floor for name, (_, summary) in judged.items()}
+        differing = differing_pairs(taus, rng, settings.level, floors)
         verdict = survival_verdict(sides, differing, settings.nouns)
         if verdict == TOO_FEW_EXAMPLES and unordered:
             verdict = no_order(settings.nouns)
@@ -352,7 +376,7 @@ AUDITS.register(OPERATORS)(Operators())
 
 
 def explanations(view: ModelView) -> dict[str, AnyFloats]:
-    """What is held against erasure [N, n]: of attention its size and what it contributes, of another method
+    """What is compared with erasure [N, n]: of attention its size and what it contributes, of another method
     the size of its scores, and the scores themselves if they have signs."""
     if view.explainer.reads_weights:
         return {ATTENTION + ABSOLUTE: np.abs(view.canonical), "contribution": view.contributions}
@@ -398,20 +422,26 @@ def side(over_chance: Interval | None) -> int | None:
 
 
 def differing_pairs(
-    taus: Mapping[str, AnyFloats], rng: np.random.Generator, level: float = LEVEL
+    taus: Mapping[str, AnyFloats],
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    floors: Mapping[str, float | None] | None = None,
 ) -> set[frozenset[str]]:
-    """The meanings under which the agreement differs, from paired intervals corrected for their number."""
+    """The meanings under which the agreement differs, from paired intervals corrected for their number, and
+    wider by the noise ``floors`` of both where there are some; an unknown floor shows no difference."""
     pairs = list(combinations(taus, 2))
     if not pairs:
         return set()
     changes = [taus[one] - taus[other] for one, other in pairs]
     level = simultaneous_level(len(pairs), level)
     summaries = summarise(changes, [{}] * len(pairs), rng=rng, level=level, within=(-2.0, 2.0))
-    return {
-        frozenset(pair)
-        for pair, summary in zip(pairs, summaries, strict=True)
-        if (interval := summary.reliable_interval) is not None and not interval[0] <= 0 <= interval[1]
-    }
+    differing = set()
+    for pair, summary in zip(pairs, summaries, strict=True):
+        widths = [0.0 if floors is None else floors[name] for name in pair]
+        interval = wider(summary.reliable_interval, added(*widths), (-2.0, 2.0))
+        if interval is not None and not interval[0] <= 0 <= interval[1]:
+            differing.add(frozenset(pair))
+    return differing
 
 
 def survival_verdict(

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.border import Border, at, is_same
-from glasshead.audits.inputs_needed import inputs_needed
-from glasshead.audits.question import SHARE, SIZE, Question
-from glasshead.audits.slices import CORRECT, Group, slice_by_class
-from glasshead.audits.summary import StatSummary, reliable_interval
-from glasshead.audits.table import Table
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import Border, at, is_same
+from glasshead.audits.judging.inputs_needed import inputs_needed
+from glasshead.audits.judging.question import SHARE, SIZE, Question
+from glasshead.audits.judging.slices import CORRECT, Group, slice_by_class
+from glasshead.audits.judging.summary import StatSummary, reliable_interval
+from glasshead.audits.judging.table import Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
     REGRESSION,
@@ -33,8 +33,8 @@ from glasshead.results import (
 from glasshead.statistics import interval_of_equals, root_difference
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 PERFORMANCE = "performance"
 ONE_CLASS = "undecided: all {} are of one class, so always guessing it is never wrong"
@@ -70,10 +70,10 @@ BESIDE_GUESS = (
 
 
 class Performance(Audit):
-    """Accuracy, overall and per true class (recall), beside that of always guessing the commonest class; of
-    ratings the root mean squared and the mean absolute error, beside those of always guessing the mean; of
-    next tokens also the cross-entropy −log p(t | x) in nats, whose exponential is the perplexity, beside that
-    of how often each token is asked for in the other texts, (count + 1) / (N − 1 + V).
+    """Accuracy, overall and per true class (recall), next to that of always guessing the commonest class; of
+    ratings the root mean squared and the mean absolute error, next to those of always guessing the mean; of
+    next tokens also the cross-entropy −log p(t | x) in nats, whose exponential is the perplexity, next to
+    that of how often each token is asked for in the other texts, (count + 1) / (N − 1 + V).
 
     The difference from the guess on the same examples decides which is better.
     """
@@ -83,6 +83,7 @@ class Performance(Audit):
     title = "Performance"
     about = "How good is the model? The null always guesses the commonest class, or the mean rating."
     place = 10
+    nulls_are_exact = True
     words: ClassVar = {
         "accuracy": "accuracy",
         "cross-entropy": "cross-entropy in nats",
@@ -109,6 +110,7 @@ class Performance(Audit):
             within=SIZE,
             low_is_good=True,
             borders=(at(0.0, minus="mean"),),
+            rooted=True,
         ),
         Question(
             "mae",
@@ -121,7 +123,7 @@ class Performance(Audit):
 
     def unsupported_reason(self, view: ModelView) -> str | None:
         if view.rates_answers:
-            return "the data give an answer to each prompt, and do not say how likely it should be"
+            return "the data have an answer to each prompt, but do not say how likely it should be"
         return None
 
     def measure(self, view: ModelView) -> Measured:
@@ -145,7 +147,9 @@ class Performance(Audit):
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
             values = [right[group.members].astype(float)]
-            (summary,) = self.summarise([("accuracy", "")], values, [null], rng=rng, level=group.level)
+            (summary,) = self.summarise(
+                [("accuracy", "")], values, [null], rng=rng, level=group.level, settings=settings
+            )
             verdict = Verdict("")
             if null and has_one_class(table, settings):
                 verdict = Verdict(ONE_CLASS.format(settings.nouns.texts), "undecided", "one class")
@@ -161,11 +165,13 @@ class Performance(Audit):
     def _cross_entropies(
         self, table: Table, settings: Settings, rng: np.random.Generator
     ) -> Iterator[Finding]:
-        """−log p(t | x) of the token that is asked for, beside that of its frequency in the other texts."""
+        """−log p(t | x) of the token that is asked for, next to that of its frequency in the other texts."""
         unigram = unigram_surprisal(table["label"], len(settings.label_names))
         for group in settings.groups:
             values, null = table["surprisal"][group.members], {"unigram": unigram[group.members]}
-            (summary,) = self.summarise([("cross-entropy", "")], [values], [null], rng=rng, level=group.level)
+            (summary,) = self.summarise(
+                [("cross-entropy", "")], [values], [null], rng=rng, level=group.level, settings=settings
+            )
             verdict = performance_verdict(
                 summary.over_null.get("unigram"), BY_FREQUENCY, settings.nouns, errors=True
             )
@@ -182,7 +188,8 @@ class Performance(Audit):
             names = [("mae", ""), ("rmse", "")]
             absolute, squared = self.summarise(names, sizes, nulls, rng=rng, level=group.level)
             rooted = take_root(squared, rmse_difference(table, group, rng))
-            for name, summary in (("rmse", rooted), ("mae", absolute)):
+            for name, one in (("rmse", rooted), ("mae", absolute)):
+                summary = self.above_floor(one, (name, ""), group.level, settings)
                 verdict = performance_verdict(
                     summary.over_null.get("mean"), MEAN_RATING, settings.nouns, errors=True
                 )
@@ -193,12 +200,12 @@ AUDITS.register(PERFORMANCE)(Performance())
 
 
 def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
-    """How the model stands beside always guessing, whichever audits are asked, and by how much; nothing where
-    nobody knows what should be predicted."""
+    """How the model is next to always guessing, whichever audits are asked, and by how much; nothing where no
+    one knows what should be predicted."""
     if settings.rates_answers:
         return {}
     every = Group("all", np.ones(len(table["label"]), dtype=bool), level=settings.level)
-    findings = Performance().findings(table, replace(settings, groups=[every]))
+    findings = Performance().findings(table, replace(settings, groups=[every], audit=PERFORMANCE))
     score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
@@ -292,7 +299,7 @@ def take_root(squares: StatSummary, difference: PairedDifference | None) -> Stat
 
 
 def rmse_difference(table: Table, group: Group, rng: np.random.Generator) -> PairedDifference | None:
-    """RMSE of the model minus that of the mean rating, which is no mean over examples; None of no text."""
+    """RMSE of the model minus that of the mean rating, which is not a mean over examples; None of no text."""
     labels = table["label"][group.members]
     if not len(labels):
         return None

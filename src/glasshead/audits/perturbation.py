@@ -10,19 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.answers import Answers, Change
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.border import at
-from glasshead.audits.null_weights import (
-    are_alike,
-    base_weights,
-    carry_one_value,
-    even_weights,
-    leave_a_choice,
-    same_mass,
-    uniform_draws,
-)
-from glasshead.audits.question import (
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import at
+from glasshead.audits.judging.question import (
     EXTENTS_AT,
     HOW_MANY,
     SHARE,
@@ -37,14 +27,24 @@ from glasshead.audits.question import (
     signed_change,
     usable,
 )
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import (
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import (
     Interval,
     few_tokens,
     null_column,
     nulls_of,
 )
-from glasshead.audits.table import Column, Table
+from glasshead.audits.judging.table import Column, Table
+from glasshead.audits.measuring.answers import Answers, Change
+from glasshead.audits.measuring.null_weights import (
+    are_alike,
+    base_weights,
+    carry_one_value,
+    even_weights,
+    leave_a_choice,
+    same_mass,
+    uniform_draws,
+)
 from glasshead.errors import InputError
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -62,8 +62,8 @@ from glasshead.results import (
 )
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
     from glasshead.explainers import ForwardObservation
 
 ROUNDING = 1e-6
@@ -220,11 +220,13 @@ class Perturbation(Audit):
 
     def measure(self, view: ModelView) -> Measured:
         if view.readout is None:
-            from glasshead.audits.forward_perturbation import perturb_by_forward
+            from glasshead.audits.measuring.forward_perturbation import perturb_by_forward
 
             observation = cast("ForwardObservation", view.explanation.observation)
             medians, *rest = self.median_changes(
-                perturb_by_forward(view, observation, self.passes, PERTURBATION), view.prediction_range
+                perturb_by_forward(view, observation, self.passes, PERTURBATION),
+                view.prediction_range,
+                view.resolution,
             )
         else:
             bases = base_weights(view, PERTURBATION)
@@ -290,7 +292,7 @@ class Perturbation(Audit):
         """Those of every audit, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
         largest = table["largest"]
         groups = list(settings.groups)
-        if settings.spares_first:
+        if settings.part:
             return groups
         for low, high in pairwise(WEIGHT_BINS):
             members = (largest >= low) & ((largest < high) | (high == WEIGHT_BINS[-1]))
@@ -299,7 +301,9 @@ class Perturbation(Audit):
         return groups
 
     @staticmethod
-    def median_changes(predictions: Mapping[str, Answers], unit: float) -> list[dict[str, AnyFloats]]:
+    def median_changes(
+        predictions: Mapping[str, Answers], unit: float, resolution: float
+    ) -> list[dict[str, AnyFloats]]:
         """The columns [N] of every test, for own, random and uniform weights, from what is predicted."""
         # Of uniform weights there is one order only.
         shuffled = {
@@ -312,7 +316,7 @@ class Perturbation(Audit):
             result: dict[str, AnyFloats] = {}
             for test in TESTS:
                 after = permuted if test == "permutation" else predictions[test]
-                result |= columns_of_test(test, after.change_from(predictions[base]), unit)
+                result |= columns_of_test(test, after.change_from(predictions[base], resolution), unit)
             results.append(result)
         return results
 
@@ -322,7 +326,7 @@ class Perturbation(Audit):
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
         without tokens.
         """
-        from glasshead.audits.perturbation_passes import predict_with_weights
+        from glasshead.audits.measuring.perturbation_passes import predict_with_weights
 
         readout = view.readout
         assert readout is not None
@@ -366,7 +370,7 @@ class Perturbation(Audit):
                     UNIFORM: even,
                 }
                 for test, after in predictions.items():
-                    change = after.change_from(before)  # [bases, rows, draws]
+                    change = after.change_from(before, view.resolution)  # [bases, rows, draws]
                     for column, values in columns_of_test(test, change, view.prediction_range).items():
                         medians[column][:, rows] = values
         return [{column: values[base] for column, values in medians.items()} for base in range(len(bases))]
@@ -376,7 +380,7 @@ AUDITS.register(PERTURBATION)(Perturbation())
 
 
 def shuffling_outcome(finding: Finding, what: str, whole: float | None) -> Outcome:
-    """Whether shuffled weights change it by more than a little of its ``whole`` range."""
+    """Whether shuffled weights change it by more than a small part of its ``whole`` range."""
     interval = decisive(finding)
     if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
         open_question = f"whether shuffling the weights changes {what} by more than a little"
@@ -460,7 +464,9 @@ def perturbation_verdict(
     return Verdict(f"the prediction {size}{BESIDE[chance].format(REFERENCES[test])}")
 
 
-NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or small", "undecided", "no range")
+NO_RANGE = Verdict(
+    ("undecided: all labels are equal, so there is no scale for changes"), "undecided", "no range"
+)
 OTHER_WEIGHTS = {"permutation": "shuffled weights", UNIFORM: "uniform weights"}
 
 

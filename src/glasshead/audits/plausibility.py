@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import OVER_RANDOM, SHARE, Question
-from glasshead.audits.summary import Interval, null_column
-from glasshead.audits.table import Column, Table, lists, pad, unit_lists
+from glasshead.audits.judging.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.judging.question import OVER_RANDOM, SHARE, Question
+from glasshead.audits.judging.summary import Interval, null_column
+from glasshead.audits.judging.table import Column, Table, lists, pad, unit_lists
 from glasshead.nouns import Nouns
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.spelling import spell
@@ -26,8 +26,8 @@ from glasshead.statistics import (
 )
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 PLAUSIBILITY = "plausibility"
 RANDOM_ORDERS = 20
@@ -45,9 +45,8 @@ class Plausibility(Audit):
     in random order.
     """
 
-    question = "does it point at the words that people mark?"
+    question = "does it point to the words that people mark?"
     citation = "DeYoung et al. 2020; Attanasio et al. 2023; pointing: Zhang et al. 2018"
-    reads_marks = True
     title = "Plausibility"
     about = (
         "Does the explanation point to the {words} that people have marked for the class of the {text}? Mean "
@@ -76,27 +75,28 @@ class Plausibility(Audit):
     def unsupported_reason(self, view: ModelView) -> str | None:
         if view.marks is None:
             return (
-                f"nobody has marked {view.nouns.words} in these data: name the column of marks "
+                f"these data have no marked {view.nouns.words}: name the column of marks "
                 f"({spell('marks_column')})"
             )
         if view.is_regression:
-            return "a number is no class that marks could speak for"
+            return "a rating is not a class that marks could support"
         if view.sentence_of_token is None:
             return None
         return f"marks are of {view.nouns.words}: leave {spell('level')} out"
+
+    def is_expected(self, view: ModelView) -> bool:
+        return view.marks is not None
 
     columns = (
         Column(
             "plausibility.scores", "floats", "score", "scores of the units towards the label", shown=False
         ),
-        Column("plausibility.marked", "flags", "", "which of them people have marked", shown=False),
-        Column(
-            "plausibility.in_favour", "bool", "", "whether there are scores towards the label", shown=False
-        ),
+        Column("plausibility.marked", "flags", "", "which units people have marked", shown=False),
+        Column("plausibility.in_favour", "bool", "", "whether the label has scores", shown=False),
     )
 
     def measure(self, view: ModelView) -> Measured:
-        from glasshead.audits.class_scores import scores_for_class
+        from glasshead.audits.measuring.class_scores import scores_for_class
 
         assert view.marks is not None  # or it has no meaning, and is not called
         mask = view.words  # no padding, and nothing that the tokenizer adds

@@ -1,4 +1,4 @@
-"""Does the prediction rest on the heads whose attention is read?"""
+"""Does the prediction depend on the heads whose attention is read?"""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.border import at
 from glasshead.audits.head_report import HALF, LITTLE, judge_attention_share, side_of, size_verdict
-from glasshead.audits.question import (
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.judging.border import at
+from glasshead.audits.judging.question import (
     ANY_SIZE,
     SHARE,
     SIZE_OF_CHANGE,
@@ -28,8 +28,8 @@ from glasshead.audits.question import (
     prediction_range,
     usable,
 )
-from glasshead.audits.summary import StatSummary, null_column, nulls_of
-from glasshead.audits.table import Column, Table
+from glasshead.audits.judging.summary import StatSummary, null_column, nulls_of
+from glasshead.audits.judging.table import Column, Table
 from glasshead.results import (
     HARDLY_ANY,
     HEADS,
@@ -43,8 +43,8 @@ from glasshead.results import (
 )
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
 OTHER_LAYERS, UNIFORM = "other layers", "uniform"
@@ -54,12 +54,12 @@ INFLATION = (
     "about the attention that contributions account for",
     "not distinguishable from what contributions account for",
 )
-ONE_QUERY_REASON = "one learned query reads the {tokens}, and nothing is left without it"
+ONE_QUERY_REASON = "one learned query reads the {tokens}, and the model needs it"
 UNDEFINED = {
     "removal": "no {tokens}",
     "alone": "no {tokens}",
     "special": "no weight",
-    "inflation": "no weight, or one that changes nothing",
+    "inflation": "no weight, or none that changes anything",
 }
 """The statistics, and why a text has none."""
 
@@ -86,22 +86,22 @@ def less_than_half(finding: Finding) -> bool:
 
 
 class ReadHeads(Audit):
-    """What the prediction loses without the heads that are read, and what their special tokens get.
+    """What the prediction loses without the selected heads, and what their special tokens get.
 
     ``removal`` is |Δŷ| with the weights of all these heads at zero, in all rows; its null the mean over the
     other layers of the model. ``alone`` is the share of these heads that change ŷ by a twentieth of its range
-    or more when they alone are taken out. ``special`` is the share of Σ|a| on special tokens, beside uniform
-    weights; ``inflation`` is that minus their share of the contributions Σ|a ∂z/∂a|, beside the same of
+    or more when they alone are taken out. ``special`` is the share of Σ|a| on special tokens, next to uniform
+    weights; ``inflation`` is that minus their share of the contributions Σ|a ∂z/∂a|, next to the same of
     uniform weights.
     """
 
-    question = "does the prediction rest on the heads that are read?"
+    question = "does the prediction depend on the heads whose attention is shown?"
     citation = CITATION
     by_default = False
-    title = "The heads that are read"
+    title = "The heads whose attention is shown"
     about = (
         "Does the prediction depend on the heads whose attention is shown? The mean |Δŷ| when the weights of "
-        "all these heads are zero, beside the mean over the other layers; the share of them that change ŷ by "
+        "all these heads are zero, and the mean over the other layers; the share of them that change ŷ by "
         "a twentieth of its range or more when they alone are zero; and the share of attention on special "
         "tokens, by itself and minus their share of |a ∂z/∂a|."
     )
@@ -153,7 +153,7 @@ class ReadHeads(Audit):
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
-        """Whether the prediction rests on the heads that are read."""
+        """Whether the prediction depends on the selected heads."""
         finding, whole = usable(card, f"{HEADS}.removal.all"), prediction_range(card)
         if finding is None or whole is None:
             return None
@@ -166,7 +166,7 @@ class ReadHeads(Audit):
         return Outcome()
 
     columns = (
-        Column("heads.*", "float", "ŷ or a share", "an effect of the heads that are read, or its null"),
+        Column("heads.*", "float", "ŷ or a share", "an effect of the heads that are shown, or its null"),
     )
 
     def unsupported_reason(self, view: ModelView) -> str | None:
@@ -215,8 +215,8 @@ AUDITS.register(HEADS)(ReadHeads())
 
 
 def removal_columns(view: ModelView) -> dict[str, HeadColumn]:
-    """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
-    from glasshead.audits.read_heads_passes import changes_without_heads
+    """Changes of ŷ without the selected heads: together, next to those of other layers, and each."""
+    from glasshead.audits.measuring.read_heads_passes import changes_without_heads
 
     together, alone, elsewhere = changes_without_heads(view)
     whole_layer = view.explanation.site is not None and view.explanation.site.head is None
@@ -272,7 +272,7 @@ def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verd
         return alone_verdict(*interval)
     if unit == 0:
         return Verdict(
-            "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
+            "undecided: all labels are equal, so there is no scale for changes", "undecided", "no range"
         )
     words = size_verdict(interval[0] / unit, interval[1] / unit)
     words = words._replace(words=words.words.replace("without it", "without these heads"))

@@ -11,18 +11,29 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
 from glasshead.audits.agreement import ALPHA
-from glasshead.audits.data_view import Sample
+from glasshead.audits.judging.settings import Settings
+from glasshead.audits.judging.slices import Slicing, slice_notes
+from glasshead.audits.judging.table import Table
+from glasshead.audits.measuring.data_view import Sample
+from glasshead.audits.measuring.noise_floor import FLOOR_INPUTS, FLOOR_PREDICTIONS
+from glasshead.audits.measuring.reference import FLOOR_TEXTS
+from glasshead.audits.measuring.view import ModelView
 from glasshead.audits.performance import guess_facts
-from glasshead.audits.settings import Settings
-from glasshead.audits.slices import Slicing, slice_notes
-from glasshead.audits.table import Table
-from glasshead.audits.view import ModelView
 from glasshead.data import reader_of
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import arithmetic_of, class_name, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
-from glasshead.results import GIVEN_ANSWER, LARGE_CHANGE, REGRESSION, SMALL_CHANGE, TOKEN, AttentionUse
+from glasshead.opening import dtype_name
+from glasshead.results import (
+    GIVEN_ANSWER,
+    LARGE_CHANGE,
+    PRODUCTS,
+    REGRESSION,
+    SMALL_CHANGE,
+    TOKEN,
+    AttentionUse,
+)
 from glasshead.tasks import LabelClassifier
 from glasshead.trace import Subject, attention_use
 from glasshead.training import attention_run_name, class_metrics, rating_metrics, versions
@@ -35,16 +46,26 @@ IN_FLOAT32 = (
     "Everything is computed in float32, so that differences beyond the seventh digit are rounding; only real "
     "{tokens} count, padding never does."
 )
+IN_HALVES = (
+    "Matrix products are computed in {}, all else in float32. {} were also measured in float32, and the "
+    "predictions of {}. Each number gets a noise floor from them, and its interval is wider by that at both "
+    "ends."
+)
+OF_CHANGES = (
+    " Deleting one {{token}} of {} changes ŷ by up to {:.2g} more or less than in float32, so "
+    "changes of ŷ by deletion are rounded to multiples of that."
+)
+OF_SLICES = " Slices use the floors of all {texts}, and are not tested against each other."
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
-OF_LABELS = "Every signed number is about the probability that {a_text} has the label it is asked about."
+OF_LABELS = "Every signed number is about the probability that {a_text} has the label in question."
 CLASS_NOTE = "Every signed number is about the probability of the class that is predicted for the {text}."
 OF_TOKENS = (
-    "Every signed number is about the token that the model is asked for, and ŷ of erasure and faithfulness "
+    "Every signed number is about the target token, and ŷ of erasure and faithfulness "
     "is its log-probability; changes that are called small or large are those of its probability."
 )
 OF_RATINGS = (
-    "Every number is about the predicted rating; a change of it counts as large or small beside the range "
-    "of the labels."
+    "Every number is about the predicted rating; a change of it counts as large or small relative to the "
+    "range of the labels."
 )
 OF_ANSWERS = (
     "Every number is about ŷ, the log-probability of the given answer in nats; a change of it counts as "
@@ -56,17 +77,17 @@ EXACT = (
     "identity, not evidence. Judge the contribution by renormalised erasure and by the gradient."
 )
 FIRST_ORDER = (
-    "The attention that is read is not the last step of the model, so contributions are of first order: "
-    "Σ a ∂z/∂a over the heads and rows that are read. Erasure and perturbation change the weights of these "
+    "The attention shown is not the last step of the model, so contributions are of first order: "
+    "Σ a ∂z/∂a over the heads and rows that are shown. Erasure and perturbation change the weights of these "
     "heads in all rows of the layer and run the model again."
 )
 SHORTCUT = (
-    "Under other weights the model was run from {place}: what comes before does not change. Checked on the "
-    "longest and the shortest {text}, where the whole model says the same."
+    "Under other weights the model was run from {place}: what comes before does not change. This was "
+    "checked on the longest and the shortest {text}: the whole model gives the same."
 )
 WHOLE_MODEL = (
-    "Under other weights the whole model was run for every edit, which is slow: it is no stack of layers "
-    "that each run once, so it cannot be entered in the middle."
+    "Under other weights the whole model was run for every edit, which is slow: some layers do not run "
+    "exactly once, so a pass cannot start in the middle."
 )
 ERASED_AT = "Where {tokens} are erased from attention, they are erased at {reading}."
 AFTER_NORM = (
@@ -101,6 +122,7 @@ def subject_facts(
         **performance_facts(inputs, settings),
         **guess_facts(inputs, settings),
         "signed": view.scores_signed,
+        **({} if view.half is None else {PRODUCTS: dtype_name(view.half)}),
         "gauge": gauge_facts(subject.gauge, view) if view.explainer.sign_is_gauge else None,
         INPUTS: view.nouns.texts,
         **reading_facts(subject, sample, inputs),
@@ -109,7 +131,7 @@ def subject_facts(
         "versions": versions(),
         "remarks": remarks,
         "notes": [
-            precision_note(view),
+            precision_note(view, len(sample.texts)),
             target_note(view),
             *([EXACT if view.exact else FIRST_ORDER] if view.reads_attention else []),
             *layer_note(view),
@@ -117,7 +139,7 @@ def subject_facts(
             *shortcut_note(view),
             *norm_note(view),
             *remarks,
-            *slice_notes(slicings, view.nouns, settings.level),
+            *slice_notes(slicings, sample.by, view.nouns, settings.level),
             *empty_note(sample, view),
             *sample.coverage.lines("audited"),
             *record.get("notes", []),
@@ -125,8 +147,16 @@ def subject_facts(
     }
 
 
-def precision_note(view: ModelView) -> str:
-    """The precision in which the numbers were computed."""
+def precision_note(view: ModelView, inputs: int) -> str:
+    """The precision in which the numbers of so many inputs were computed, and what halves did to them."""
+    if view.half is not None:
+        nouns, half = view.nouns, dtype_name(view.half)
+        few, many = min(inputs, FLOOR_INPUTS), min(inputs, FLOOR_PREDICTIONS)
+        many = few if view.rates_answers else many
+        words = IN_HALVES.format(half, nouns.count(few), f"{many:,}")
+        if view.known.floor:
+            words += OF_CHANGES.format(nouns.count(min(inputs, FLOOR_TEXTS)), view.known.floor)
+        return nouns.fill(words + OF_SLICES)
     exact = arithmetic_of(view.explanation.model) == torch.float64
     return view.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
 
@@ -187,7 +217,9 @@ def empty_note(sample: Sample, view: ModelView) -> list[str]:
     if not empty:
         return []
     verb = "is" if empty == 1 else "are"
-    return [f"{view.nouns.count(empty)} {verb} empty: what the model says of nothing counts like the others"]
+    return [
+        (f"{view.nouns.count(empty)} {verb} empty: the prediction for an empty text counts like the others")
+    ]
 
 
 def shortcut_note(view: ModelView) -> list[str]:
@@ -248,7 +280,7 @@ def model_facts(model: PreTrainedModel, view: ModelView) -> dict[str, Any]:
 
 
 def layer_note(view: ModelView) -> list[str]:
-    """Why the attention that is read is not the last."""
+    """Why the selected attention is not the last."""
     explanation = view.explanation
     note = None if explanation.unreadable_reason is not None else explanation.layer_note
     return [] if note is None else [f"{note[0].upper()}{note[1:]}."]
@@ -290,7 +322,7 @@ def performance_facts(inputs: Table, settings: Settings) -> dict[str, Any]:
 
 
 def gauge_facts(gauge: Mapping[str, Any] | None, view: ModelView) -> dict[str, Any] | None:
-    """The gauge of a pooled model; of others that of the heads that are read, together and each."""
+    """The gauge of a pooled model; of others that of the selected heads, together and each."""
     site = view.explanation.site
     if gauge is None:
         return None

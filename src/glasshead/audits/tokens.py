@@ -1,4 +1,4 @@
-"""Do the weights tell the words of one class from those of another?"""
+"""Do the weights distinguish the words of one class from those of another?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, Outcome, Question, decisive, usable
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval
-from glasshead.audits.table import Column, Table
+from glasshead.audits.judging.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.judging.question import SHARE, Outcome, Question, decisive, usable
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import Interval
+from glasshead.audits.judging.table import Column, Table
 from glasshead.results import (
     CANONICAL_GAUGE,
     MIN_UNITS,
@@ -28,8 +28,8 @@ from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
 
 if TYPE_CHECKING:
-    from glasshead.audits.settings import Settings
-    from glasshead.audits.view import ModelView
+    from glasshead.audits.judging.settings import Settings
+    from glasshead.audits.measuring.view import ModelView
 
 TOKENS = "tokens"
 QUANTITIES = ("score", "weight", "polarity", "contribution", "chance", "weight-raw")
@@ -48,18 +48,18 @@ class Tokens(Audit):
     has their sign, averaged over the two groups. Huang et al. 2024, Fig. 2; Sun and Lu 2020, Table 1.
     """
 
-    question = "do the weights tell the words of one class from those of another?"
+    question = "do the weights distinguish the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
     title = "{Token} groups"
     about = (
-        "Do {words} that belong to a label get a score, weight, polarity or contribution of their own? "
+        "Do {words} that belong to a label get a different score, weight, polarity or contribution? "
         "Means over {token} types; separation is the probability that {a_token} of the first group has the "
-        "larger value, and the share of right signs is averaged over positive and negative {tokens}."
+        "larger value, and the share of correct signs is averaged over positive and negative {tokens}."
     )
     place = 95
     words: ClassVar = {
         "separation": "separation (AUC)",
-        "sign": "share of right signs",
+        "sign": "share of correct signs",
         "score": "score s",
         "weight": f"weight a{CANONICAL_GAUGE}",
         "weight-raw": "weight a, raw gauge",
@@ -73,13 +73,13 @@ class Tokens(Audit):
             "separation",
             "weight",
             group="positive vs negative",
-            title="Do the weights tell positive from negative {words}?",
+            title="Do the weights distinguish positive from negative {words}?",
             unit="AUC",
             within=SHARE,
             no_number=OF_TYPES,
         ),
         Question("separation", "*", unit="AUC", within=SHARE, no_number=OF_TYPES),
-        Question("sign", "*", unit="share of right signs", within=SHARE, no_number=OF_TYPES),
+        Question("sign", "*", unit="share of correct signs", within=SHARE, no_number=OF_TYPES),
         Question(
             "*",
             unit="mean",
@@ -96,22 +96,22 @@ class Tokens(Audit):
             return None
         interval = decisive(finding)
         if interval is None:
-            return Outcome(undecided=("whether contributions tell positive from negative words",))
+            return Outcome(undecided=("whether contributions distinguish positive from negative words",))
         low, high = interval
         if low <= 0.5 <= high:
-            return Outcome("contributions are not shown to tell positive from negative words")
+            return Outcome("contributions are not shown to distinguish positive from negative words")
         wrong = ", the wrong way round" if high < 0.5 else ""
-        return Outcome(f"contributions tell positive from negative words{wrong}")
+        return Outcome(f"contributions distinguish positive from negative words{wrong}")
 
     def unsupported_reason(self, view: ModelView) -> str | None:
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
         if view.is_regression and not view.rates_answers:
-            return f"{view.nouns.words} have no class where ratings are predicted"
+            return f"{view.nouns.words} have no class if ratings are predicted"
         if not view.explanation.encoded.in_line:
-            return "an image has no vocabulary, whose entries could belong to classes"
+            return "images have no vocabulary whose entries could belong to classes"
         if view.explanation.encoded.asks_each or view.predicts_tokens:
-            return f"{view.nouns.words} have no class where each text is asked something of its own"
+            return f"{view.nouns.words} have no class when each text has its own question"
         if view.counts is None:
             return f"the classes of words come from the training data: give them ({spell('train')})"
         return (
@@ -128,7 +128,7 @@ class Tokens(Audit):
             "tokens.gamma",
             "floats",
             "γ",
-            "by how much it occurs in one class rather than another",
+            "how much more often it occurs in one class than in another",
             shown=False,
         ),
         Column("tokens.counts", "ints", "tokens", "how often it occurs in the training data", shown=False),
@@ -138,7 +138,7 @@ class Tokens(Audit):
     )
 
     def measure(self, view: ModelView) -> Measured:
-        from glasshead.audits.token_columns import token_columns
+        from glasshead.audits.measuring.token_columns import token_columns
 
         return Measured(token_columns(view))
 
@@ -212,7 +212,7 @@ class Tokens(Audit):
             pairs.insert(0, ("positive vs negative", positive, negative, dict(means)))
             if settings.signed:
                 for name in ("weight-raw", "weight"):
-                    # Of signs, that probability is the mean share of right signs in the two groups.
+                    # Of signs, that probability is the mean share of correct signs in the two groups.
                     signs = np.sign(means[name])
                     named = texts._replace(name=in_texts(pairs[0][0], texts))
                     yield self._separation(
@@ -240,6 +240,8 @@ class Tokens(Audit):
         interval = result.interval if min(len(first), len(second)) >= MIN_UNITS // 2 else None
         if (reason := no_evidence_reason(settings, against)) is not None:
             verdict = reason
+        elif settings.shifts is not None:
+            verdict = NO_FLOOR
         elif statistic == "sign":
             verdict = ONE_SIGNED if settings.one_sided else sign_verdict(interval)
         elif against in FAVOURS and settings.one_sided and settings.binary:
@@ -253,7 +255,7 @@ class Tokens(Audit):
             group=group.name,
             estimate=result.mean,
             std=None,
-            interval=result.interval,
+            interval=result.interval if settings.shifts is None else None,
             null={"random": 0.5},
             n=len(first) + len(second),
             undefined={},
@@ -288,6 +290,10 @@ def no_evidence_reason(settings: Settings, quantity: str) -> Verdict | None:
         return RAW_SIGN
     gauged = quantity in ("score", "weight", "polarity", "weight-absolute")
     return settings.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
+
+
+NO_FLOOR = Verdict("undecided: the noise of half precision in this number is unknown", "undecided")
+"""Of a probability over types, which is no mean over inputs."""
 
 
 def level_verdict(interval: Interval | None) -> Verdict:

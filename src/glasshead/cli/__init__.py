@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
+    audit_hub,
     cite,
     compare,
     demo,

@@ -25,8 +25,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 YOUR_MODELS, BUILD_AND_TRAIN = "Your models", "Build and train"
 """The panels of the help page; extensions add their own."""
 ORDER = (
-    "explain", "audit", "judge", "compare", "rank", "heads", "lens", "patch", "generate", "cite", "serve",
-    "doctor", "list",
+    "explain", "audit", "judge", "compare", "audit-hub", "rank", "heads", "lens", "patch", "generate", "cite",
+    "serve", "doctor", "list",
     "demo", "train", "kernels", "plot",
 )  # fmt: skip
 """The commands of the help page, those used most first; those of extensions follow."""
@@ -42,7 +42,7 @@ def terminate(*_: Any) -> NoReturn:
 
 @contextmanager
 def terminate_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, where nobody else handles it."""
+    """Let SIGTERM end the block as Ctrl-C does, where no one else handles it."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield

@@ -17,7 +17,9 @@ from glasshead.cli.progress import progress_stages
 from glasshead.requests import AuditRequest
 
 if TYPE_CHECKING:
-    from glasshead.results import AuditCard
+    from collections.abc import Mapping
+
+    from glasshead.results import AuditCard, Finding
 
 
 class CardFormat(StrEnum):
@@ -31,7 +33,7 @@ class CardFormat(StrEnum):
 @app.command(rich_help_panel=YOUR_MODELS)
 @options_from(
     AuditRequest,
-    limit="Audit this many random texts, or images (else 20).",
+    limit="Audit this many random texts, or images (default: 20).",
     seed="Seed of draws, bootstrap and --limit.",
 )
 def audit(
@@ -40,7 +42,7 @@ def audit(
     fail_under: FailUnder = None,
     format: Annotated[
         CardFormat,
-        typer.Option(help="What is printed: text, json, or model-card: a section for the model's README."),
+        typer.Option(help="Output format: text, json, or model-card (a section for the model's README)."),
     ] = CardFormat.text,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an unfinished audit.")] = False,
     overwrite: Overwrite = False,
@@ -50,25 +52,13 @@ def audit(
     Example: [bold]glasshead audit my-bert my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
     """
-    from glasshead.audits import MEASUREMENTS, check_audit
+    from glasshead.audits import check_audit
     from glasshead.data import Coverage
-    from glasshead.files import atomic_folder
     from glasshead.report import audits_document, model_card, terminal_view
 
     thresholds = read_thresholds(fail_under)
     check_audit(request)
-    is_extended = resume and (out / MEASUREMENTS).exists()
-    with (
-        atomic_folder(
-            out, overwrite=overwrite or is_extended, reads=[Path(request.model), Path(request.data)]
-        ) as work,
-        resumable_parts(out, resume=resume, overwrite=overwrite) as parts,
-    ):
-        processes = request.processes or (1 if request.has_workers else os.cpu_count() or 1)
-        card = audit_with_progress(request.replace(store=parts, processes=processes))
-        findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
-        keep_measurements(parts, work)
-        write_audit(card, work)
+    card, findings = audit_into(out, request, thresholds, resume=resume, overwrite=overwrite)
     say = print_line if format is CardFormat.text else print_remark  # standard output is the document's
     if format is CardFormat.json:
         print_output(f"{card.to_json()}\n", "json")
@@ -84,6 +74,33 @@ def audit(
     say(f"Report: {out / 'report.html'}")
     if not check_thresholds(findings, say):
         raise typer.Exit(1)
+
+
+def audit_into(
+    out: Path,
+    request: AuditRequest,
+    thresholds: "Mapping[str, float] | None" = None,
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> "tuple[AuditCard, list[tuple[Finding, float]]]":
+    """Audit into a folder that appears whole; what is interrupted can be resumed. The findings of the
+    ``thresholds``, whose names are checked before anything is written, with these."""
+    from glasshead.audits import MEASUREMENTS
+    from glasshead.files import atomic_folder
+
+    is_extended = resume and (out / MEASUREMENTS).exists()
+    reads = [Path(request.model), Path(request.data)]
+    with (
+        atomic_folder(out, overwrite=overwrite or is_extended, reads=reads) as work,
+        resumable_parts(out, resume=resume, overwrite=overwrite) as parts,
+    ):
+        processes = request.processes or (1 if request.has_workers else os.cpu_count() or 1)
+        card = audit_with_progress(request.replace(store=parts, processes=processes))
+        findings = [(finding_for_threshold(card, name), value) for name, value in (thresholds or {}).items()]
+        keep_measurements(parts, work)
+        write_audit(card, work)
+    return card, findings
 
 
 def audit_with_progress(request: AuditRequest) -> "AuditCard":

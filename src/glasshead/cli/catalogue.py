@@ -17,7 +17,7 @@ CatalogueTable = tuple[list[str], list[list[str]]]
 
 
 def sentence(documented: object) -> str:
-    """The sentence with which a docstring begins; nothing where there is none."""
+    """The sentence with which a docstring begins; nothing if there is none."""
     return " ".join(inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].split())
 
 
@@ -125,7 +125,7 @@ def presets() -> CatalogueTable:
 
 
 def penalties() -> CatalogueTable:
-    """What each makes small, beside the loss."""
+    """What each makes small, next to the loss."""
     return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
 
 

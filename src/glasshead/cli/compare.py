@@ -19,15 +19,16 @@ def compare(
         ),
     ],
     against: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="The one to compare all others with; else the first.")
+        str | None,
+        typer.Option(metavar="FOLDER", help="The one to compare all others with (default: the first)."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="For runs: test or dev; else test.")] = None,
+    split: Annotated[str | None, typer.Option(help="For runs: test or dev (default: test).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[
         Path, typer.Option("--out", help="The file to write: html, json, md, svg, png or pdf.")
     ] = Path("compare.html"),
     overwrite: Overwrite = False,
-    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    format: Annotated[PrintOption, typer.Option(help="Output format: text or json.")] = PrintOption.text,
 ) -> None:
     """Compare audits or runs: how do they differ, and could that be chance?
 

@@ -33,7 +33,7 @@ def demo(
     from glasshead.training import TRAINING_PRESETS
 
     if out.exists() and not (out / f"{DEMO_ACTIVATIONS[0]}-audit").is_dir():
-        raise InputError(f"{out} exists and is no demo: choose another --out")
+        raise InputError(f"{out} exists and is not a demo: use another --out")
     with atomic_folder(out, overwrite=True) as work:
         cards = []
         for activation in DEMO_ACTIVATIONS:
@@ -55,7 +55,7 @@ def demo(
 
 
 def explain_digits(folder: Path, seed: int) -> None:
-    """Train a small ViT with TanhMax on the digits, and write a page of what a few of them rest on."""
+    """Train a small ViT with TanhMax on the digits, and write a page of what a few of them depend on."""
     from glasshead import explain
     from glasshead.data import inputs_of, load
     from glasshead.training import preset_config

@@ -17,7 +17,7 @@ PLAIN_TYPES = (bool, int, float, str)
 def options_from(
     request: type, without: Sequence[str] = (), **helps: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorator: a command ``run(request, …)`` with the options of a request before its own, but for those
+    """Decorator: a command ``run(request, …)`` with the options of a request before its own, except those
     ``without`` which it reads in a way of its own. ``helps`` are other sentences for some fields."""
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
@@ -56,6 +56,8 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
         info = typer.Option(entry.flag or f"--{name.replace('_', '-')}", **settings)
     if isinstance(default, tuple):
         default = ",".join(default) or None
+    elif entry.repeated and default is not None:
+        default = [default]
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

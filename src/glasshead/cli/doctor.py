@@ -14,15 +14,16 @@ from glasshead.cli.options import PrintOption
 def doctor(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A run, a model's folder or a Hub name.")],
     attention: Annotated[
-        str | None, typer.Option(help="The mechanism to check; else the model's own, else softmax.")
+        str | None, typer.Option(help="The mechanism to check (default: the model's own, or else softmax).")
     ] = None,
     length: Annotated[
-        int | None, typer.Option(help="Tokens of a text; else 512, or as many as the model reads.", min=1)
+        int | None,
+        typer.Option(help="Number of tokens of a text (default: 512, or the model's maximum).", min=1),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …")] = "cpu",
     format: Annotated[PrintOption, typer.Option(help="text or json.")] = PrintOption.text,
 ) -> None:
-    """Check a model before anything runs: which layers dispatch, which kernels serve them, what goes wrong.
+    """Check a model before anything runs: which layers dispatch, which kernels they use, what would fail.
 
     Reads the configuration only. Exits with 1 if the model cannot be plugged or a call would fail.
 

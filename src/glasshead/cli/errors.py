@@ -36,7 +36,7 @@ WORDS = {
     "glasshead.training.train": "'glasshead train DATA --out RUN'",
     "value_dim=None": "--set value_dim=null",
 }
-"""What is no option of its own; extensions add what their messages name."""
+"""What is not an option of its own; extensions add what their messages name."""
 
 
 def spelling_of(running: Callable[[], Any], train: Callable[[], Any]) -> Spelling:

@@ -13,6 +13,7 @@ from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.derive import options_from
 from glasshead.cli.options import ExplanationFormat, Format, Overwrite
+from glasshead.cli.progress import progress_stages
 from glasshead.cli.typed_inputs import check_no_file, inputs_for
 from glasshead.errors import InputError
 from glasshead.requests import ExplainRequest
@@ -43,8 +44,8 @@ def explain(
         list[str] | None,
         typer.Argument(
             metavar="TEXT…",
-            help="One or more texts, quoted (- reads lines); files and folders of images; or an image and a "
-            "text about it.",
+            help="One or more texts, quoted (- reads lines); files and folders of images; or an image, or "
+            "several, and a text about them.",
         ),
     ] = None,
     file: Annotated[
@@ -52,7 +53,7 @@ def explain(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Texts from a file, one to a line; or chats from a JSON file, lists of messages.",
+            help="Texts from a file, one per line; or chats (lists of messages) from a JSON file.",
         ),
     ] = None,
     next_token: Annotated[
@@ -60,7 +61,8 @@ def explain(
         typer.Option(
             "--next",
             metavar="[TOKEN]",
-            help="Of a language model: why this token comes next; alone, the one that the model predicts.",
+            help="For language models: explain why this token comes next (without a token: the "
+            "predicted one).",
         ),
     ] = None,
     pair: Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")] = None,
@@ -79,16 +81,18 @@ def explain(
     from glasshead.explainers import check_method, explain_texts
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.huggingface import NextTokenClassifier
-    from glasshead.opening import OpenOptions, open_subject
-    from glasshead.report import shared_scale
+    from glasshead.opening import OpenOptions, halves_of, open_subject
+    from glasshead.report import scales_of
 
     if next_token is not None and request.target is not None:
-        raise InputError("--next names the token that --target would: leave one of them out")
+        raise InputError("--next and --target both name the token: leave one of them out")
     if next_token is not None and request.answer is not None:
-        raise InputError("--answer is explained as it is given: leave --next out")
+        raise InputError("--answer names the whole answer to explain: leave --next out")
     if request.against is not None and request.answer is None and not (next_token or request.target):
         raise InputError(
-            "--against is the second of two tokens, or answers: name the first with --next TOKEN, or --answer"
+            "--against names the second of two tokens or answers: name the "
+            "first with --next TOKEN, or "
+            "--answer"
         )
     if next_token:
         request = request.replace(target=next_token)
@@ -98,14 +102,18 @@ def explain(
         format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
     lines = read_typed_texts(context, texts or [], file)
     check_utf8(*map(str, lines), pair or "")
-    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None, images=True)
-    subject = open_subject(request.model, options=opening)
-    if file is None:
-        check_no_file(subject, lines)
-    lines = inputs_for(subject, lines)
-    if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
-        raise InputError(f"{request.model} predicts classes and writes no text: leave --next out")
-    attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
+    dtype = None if halves_of(request.dtype) else request.dtype
+    opening = OpenOptions.of(request, dtype=dtype, answers=request.answer is not None, images=True)
+    with progress_stages(f"explaining {request.name}") as progress:
+        progress("loading")
+        subject = open_subject(request.model, options=opening)
+        if file is None:
+            check_no_file(subject, lines)
+        lines = inputs_for(subject, lines)
+        if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
+            raise InputError(f"{request.model} predicts classes and writes no text: leave --next out")
+        asked = texts_and_pairs(subject.model, lines, pair)
+        attributions = explain_texts(subject, *asked, request.replace(progress=progress))
     comment = print_line if format is Format.text else print_remark  # standard output is the document's
     for remark in attributions.remarks:
         comment(remark)
@@ -113,8 +121,7 @@ def explain(
         attributions.save(out, overwrite=overwrite)
         print_line(f"Written to {out}")
     elif format is Format.text:
-        scale = shared_scale(attributions)
-        for attribution in attributions:
+        for attribution, scale in zip(attributions, scales_of(attributions), strict=True):
             print_attribution(subject.tokenizer.unk_token_id, attribution, scale)
     else:
         print_output(as_document(attributions, format), format.value)
@@ -161,7 +168,7 @@ def non_empty(text: str, name: str) -> list[str]:
     """The lines that hold something."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
-        raise InputError(f"{name} holds no text")
+        raise InputError(f"{name} has no text")
     return lines
 
 
@@ -169,14 +176,14 @@ def texts_and_pairs(model: Any, texts: Sequence[Any], pair: str | None) -> tuple
     """The first and, if there are, the second texts: ``--pair`` with one text, or a tab in each."""
     if pair is not None:
         if len(texts) != 1:
-            raise InputError("--pair goes with one text: give several pairs as 'first<TAB>second'")
+            raise InputError("--pair is for one text: give several pairs as 'first<TAB>second'")
         return list(texts), [pair]
     if getattr(model, "texts_per_example", 1) != 2 or not any("\t" in text for text in texts):
         return list(texts), None
     halves = [text.split("\t") for text in texts]
     for text, half in zip(texts, halves, strict=True):
         if len(half) != 2:
-            raise InputError(f"a pair is 'first<TAB>second', with one tab; this is none: {text!r}")
+            raise InputError(f"a pair is 'first<TAB>second', with one tab; this is not one: {text!r}")
     return [first for first, _ in halves], [second for _, second in halves]
 
 
@@ -207,7 +214,7 @@ def print_attribution(unknown_id: int | None, attribution: "Attribution", scale:
         if token_id == unknown_id
     ]
     if unknown:
-        print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
+        print_line(f"unknown to the model, so it cannot tell them apart: {', '.join(dict.fromkeys(unknown))}")
     console.print(terminal_view(tokens_document(attribution, scale)))
 
 

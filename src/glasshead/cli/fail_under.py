@@ -27,19 +27,24 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
 
     Raises:
         InputError: on a name that no finding has, on errors, which are better low, and on numbers that are
-            no evidence.
+            not evidence.
     """
     from glasshead.results import CONSTRUCTED
 
     finding = card.find(name)
     if card.quantity(finding.name).low_is_good:
-        raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
+        raise InputError(
+            f"--fail-under {name}: low is good here, so a lower threshold makes no sense: leave it out"
+        )
     if finding.bound == "upper":
         raise InputError(
-            f"--fail-under {name}: this is an upper bound, so no bar can be set below it: leave it out"
+            f"--fail-under {name}: this is an upper bound, so it cannot be shown to be above a threshold: "
+            "leave it out"
         )
     if finding.reason in ("raw sign", *CONSTRUCTED):
-        raise InputError(f"--fail-under {name}: no bar can be set there ({finding.verdict}): leave it out")
+        raise InputError(
+            f"--fail-under {name}: this cannot have a threshold ({finding.verdict}): leave it out"
+        )
     return finding
 
 

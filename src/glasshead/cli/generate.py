@@ -12,6 +12,7 @@ from glasshead.cli.derive import options_from
 from glasshead.cli.explain import read_typed_texts
 from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.progress import OnProgress, progress_stages
+from glasshead.cli.typed_inputs import inputs_for
 from glasshead.errors import InputError
 from glasshead.requests import GenerateRequest
 
@@ -29,22 +30,27 @@ def generate(
     context: typer.Context,
     prompts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PROMPT…", help="One or more prompts, quoted; - reads lines."),
+        typer.Argument(
+            metavar="PROMPT…",
+            help="One or more prompts, quoted; - reads lines. For a model that reads images: an image, or "
+            "several, then the text.",
+        ),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Prompts from a file, one to a line; or chats from a JSON file, lists of messages.",
+            help="Prompts from a file, one per line; or chats (lists of messages) from a JSON file.",
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the answer was written from, by this method (several times for several): attention, "
+            help="What the answer was written from, by this method (may be repeated): attention, "
             "rollout, direct, gradient, gradient-l1, gradient-l2, erasure-mean-embedding, "
-            "erasure-unknown-token or erasure-all-layers; of a page the first and erasure-mean-embedding.",
+            "erasure-unknown-token or erasure-all-layers (default for a page: attention and "
+            "erasure-mean-embedding).",
         ),
     ] = None,
     target: Annotated[
@@ -56,13 +62,13 @@ def generate(
     ] = "log-probability",
     intervals: Annotated[
         bool,
-        typer.Option("--intervals", help="What else each attention weight could be: of html and json."),
+        typer.Option("--intervals", help="Show what else each attention weight could be (html and json)."),
     ] = False,
     format: ExplanationFormat = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="The file to write: html or json.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Let a language model write, then see what it chose from and what every token was written from.
+    """Let a language model write, then see the alternatives and what every token was written from.
 
     Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.html[/]
     """
@@ -80,15 +86,16 @@ def generate(
         kind = format_from_suffix(out, *(("html", "json") if format is Format.text else [format.value]))
     # A prompt may be empty: the model begins with its own first token then.
     lines = [""] if prompts == [""] and file is None else read_typed_texts(context, prompts or [], file)
-    opening = OpenOptions.of(request, dtype=request.dtype)
+    opening = OpenOptions.of(request, dtype=request.dtype, images=True)
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
     if intervals and (kind == "text" or "attention" not in chosen):
-        raise InputError("--intervals are those of --method attention, in html or json: name a file by --out")
+        raise InputError("--intervals are for --method attention, in html or json: name a file with --out")
     with progress_stages(f"writing with {Path(request.model).name}") as progress:
         progress("loading")
         subject = open_writer(request.model, options=opening)
+        prompts_read = inputs_for(subject, lines)
         progress("writing")
-        written = generate_texts(subject, lines, request)
+        written = generate_texts(subject, prompts_read, request)
         wanted = {"target": target, "heads": kind == "html", "intervals": intervals}
         texts = [explain_text(one, chosen, wanted, progress) for one in written]
     if kind == "text":

@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     HeadsRequest,
     model="A folder made by glasshead train, any folder with a saved model and its tokenizer or image "
     "processor, or a Hub id; a classifier, or an encoder without one.",
-    data="What glasshead audit reads, with or without labels, a .txt file with a text on each line, or a "
-    ".conllu or .conllu.gz file with dependency trees: then also which relations heads follow.",
-    limit="Read this many random texts or images; else 50, and all sentences for relations.",
+    data=(
+        "What glasshead audit reads, with or without labels, a .txt file with one text per line, or a "
+        ".conllu or .conllu.gz file with dependency trees, which also shows the relations that heads "
+        "follow."
+    ),
+    limit="Read this many random texts or images (default: 50, and all sentences for relations).",
     seed="Seed of random models and maps, the bootstrap, the halves of sentences and --limit.",
 )
 def heads(
     request: HeadsRequest,
     out: OutFileOrFolder = Path("heads.html"),
-    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    format: Annotated[PrintOption, typer.Option(help="Output format: text or json.")] = PrintOption.text,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an unfinished report, or add texts to a finished one.")
     ] = False,

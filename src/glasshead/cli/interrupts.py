@@ -32,7 +32,7 @@ def resume_on_interrupt(parts: Path, unit: str = "epochs") -> Iterator[None]:
 
 @contextmanager
 def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "audit") -> Iterator[Path]:
-    """Where an audit, or other ``work``, keeps its parts until it is whole, beside ``out``, so that Ctrl-C
+    """Where an audit, or other ``work``, keeps its parts until it is whole, next to ``out``, so that Ctrl-C
     loses nothing, nor does an error. They go when all is done, and where none is finished. To resume what is
     finished is to go on from what it measured.
 
@@ -52,7 +52,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
-                f"{parts} holds an unfinished {work}: go on with --resume, or begin anew with --overwrite"
+                f"{parts} holds an unfinished {work}: continue with --resume, or start anew with --overwrite"
             )
         check_foreign(parts, find_foreign(files_in(parts), (*STORE_FILES, *MEASURED)))
         remove(parts)

@@ -19,26 +19,29 @@ def judge(
         list[str] | None,
         typer.Option(
             metavar="SLICE",
-            help="Every finding also for each slice of the texts: class, length, correct, confidence, or "
-            "what the audit was sliced by; may be repeated.",
+            help=(
+                "Report every finding for each slice of the texts, too: class, length, correct, "
+                "confidence, or what the audit was sliced by; may be repeated."
+            ),
         ),
     ] = None,
     level: Annotated[
         float | None,
         typer.Option(
             metavar="LEVEL",
-            help="The confidence level of intervals and verdicts, above 0.5 and below 1; else that of the "
-            "audit.",
+            help="The confidence level of intervals and verdicts, above 0.5 and below 1 (default: that "
+            "of the audit).",
         ),
     ] = None,
     fail_under: FailUnder = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="A folder for the card and its report; else only printed.")
+        Path | None,
+        typer.Option("--out", help="A folder for the card and its report (default: only print it)."),
     ] = None,
     overwrite: Overwrite = False,
-    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    format: Annotated[PrintOption, typer.Option(help="Output format: text or json.")] = PrintOption.text,
 ) -> None:
-    """Judge again what an audit measured, without the model: other slices, levels or thresholds.
+    """Judge the measurements of an audit again, without the model: other slices, levels or thresholds.
 
     Example: [bold]glasshead judge audits/mine --by length --fail-under faithfulness.comprehensiveness=0.1[/]
     """

@@ -16,7 +16,7 @@ app.add_typer(
 
 @kernels.callback()
 def group() -> None:
-    """Compile the native kernel, by which a CPU computes TanhMax at the price of softmax.
+    """Compile the native kernel, which makes TanhMax on a CPU as fast as softmax.
 
     Example: [bold]glasshead kernels build[/]
     """
@@ -26,8 +26,8 @@ def group() -> None:
 def build() -> None:
     """Compile the native kernel for the instructions of this processor, once for each version of torch.
 
-    Needs a C++ compiler and ninja (pip install 'glasshead\\[native]'), and a minute or two. From then on the
-    automatic choice takes it where it is faster. GLASSHEAD_CACHE names another folder for what is compiled.
+    Needs a C++ compiler and ninja (pip install 'glasshead\\[native]'), and a minute or two. From then on it
+    is chosen automatically where it is faster. GLASSHEAD_CACHE names another folder for the compiled code.
 
     Example: [bold]glasshead kernels build[/]
     """

@@ -16,12 +16,12 @@ def list_entries(
         typer.Argument(
             metavar="[WHAT]",
             help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, "
-            "presets, penalties, plots, removals, strategies; nothing: how many there are of each.",
+            "presets, penalties, plots, removals, strategies (default: the number of each).",
         ),
     ] = None,
     format: Annotated[PrintOption, typer.Option(help="text or json.")] = PrintOption.text,
 ) -> None:
-    """List what there is to choose from.
+    """List everything you can choose from.
 
     Example: [bold]glasshead list activations[/]
     """

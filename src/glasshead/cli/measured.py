@@ -56,7 +56,7 @@ def answer_into(
     if out.suffix:
         if resume:
             raise InputError(
-                f"--resume goes on from what a folder holds, and {out.name} is a file: give --out a folder"
+                f"--resume continues from a folder, but {out.name} is a file: name a folder with --out"
             )
         check_writable(out, overwrite=overwrite, reads=reads)
         format_from_suffix(out, *VALUE_FILES, *TABLE_FILES)

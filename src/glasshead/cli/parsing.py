@@ -59,4 +59,4 @@ def parse_attention_option(attention: str | None) -> Any:
     try:
         return json.loads(attention)
     except ValueError as error:
-        raise InputError(f"--attention {attention!r} is no JSON{because(error)}") from None
+        raise InputError(f"--attention {attention!r} is not JSON{because(error)}") from None

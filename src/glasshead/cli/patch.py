@@ -23,7 +23,7 @@ def patch(
     out: Annotated[
         Path, typer.Option("--out", help="The file to write: html, json, md, svg, png, pdf, csv or parquet.")
     ] = Path("patching.html"),
-    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    format: Annotated[PrintOption, typer.Option(help="Output format: text or json.")] = PrintOption.text,
     overwrite: Overwrite = False,
 ) -> None:
     """Put activations of one text into the run of another: which of them carry the answer?

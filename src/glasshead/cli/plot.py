@@ -50,8 +50,10 @@ app.add_typer(
     plots,
     name="plot",
     rich_help_panel=BUILD_AND_TRAIN,
-    help="Draw what a mechanism does with distance, what a run has learned and when, how far its weights "
-    "are determined, and what depth leaves of them.",
+    help=(
+        "Draw how a mechanism uses distance, what a run has learned and when, how far its weights are "
+        "determined, and what depth does to them."
+    ),
 )
 
 
@@ -83,7 +85,7 @@ def distance_aware(
 
 @plots.command("positions")
 def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False) -> None:
-    """Draw the w and v that the heads of a run have learned; of repeats, their mean over seeds.
+    """Draw the w and v that the heads of a run have learned; for repeats, their mean over seeds.
 
     Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
     """
@@ -107,10 +109,14 @@ def heads(
     ] = None,
     layer: Annotated[
         int | None,
-        typer.Option(help="In the order of the calls, from 0; else the first distance-aware.", min=0),
+        typer.Option(
+            help=("The layer, counted from 0 in the order of calls (default: the first distance-aware one)."),
+            min=0,
+        ),
     ] = None,
     heads: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Head numbers; else the two lowest and highest w.")
+        str | None,
+        typer.Option(metavar="A,B,…", help="Head numbers (default: those of the two lowest and highest w)."),
     ] = None,
     out: FileOut = None,
     overwrite: Overwrite = False,
@@ -192,7 +198,7 @@ def split_numbers(option: str, text: str, most: int) -> list[float]:
     except ValueError:
         values = []
     if not 1 <= len(values) <= most or not all(map(math.isfinite, values)):
-        raise InputError(f"{option} takes 1 to {most} numbers between commas, not {text!r}")
+        raise InputError(f"{option} takes 1 to {most} numbers separated by commas, not {text!r}")
     return list(dict.fromkeys(values))
 
 
@@ -204,5 +210,5 @@ def parse_whole_numbers(option: str, text: str, most: int) -> list[int]:
     """
     values = split_numbers(option, text, most)
     if any(value < 0 or not value.is_integer() for value in values):
-        raise InputError(f"{option} counts from 0 in whole numbers, not {text!r}")
+        raise InputError(f"{option} takes whole numbers from 0, not {text!r}")
     return [int(value) for value in values]

@@ -8,12 +8,11 @@ from typing import Any, Protocol
 
 from glasshead.cli.console import errors, print_remark
 from glasshead.durations import duration, rough_duration
+from glasshead.progress import OnProgress, work_of
 
 
-class OnProgress(Protocol):
-    """Called with what is being done and, where that is known, which share of it is behind."""
-
-    def __call__(self, stage: str, share: float | None = None) -> None: ...
+class WithRemarks(OnProgress, Protocol):
+    """It says remarks, too."""
 
     def remark(self, words: str) -> None:
         """Say something at once that stays on the screen."""
@@ -21,11 +20,6 @@ class OnProgress(Protocol):
 
 LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
-
-
-def kind_of(stage: str) -> str:
-    """What a stage does, whatever it is about: the time that is left is that of all that does the same."""
-    return stage.partition(":")[0].partition(" ")[0]
 
 
 class LineProgress:
@@ -40,7 +34,7 @@ class LineProgress:
         self._thread: threading.Thread | None = None
 
     def __call__(self, stage: str, share: float | None = None) -> None:
-        if kind_of(stage) != kind_of(self.stage):
+        if work_of(stage) != work_of(self.stage):
             self.first = None
         if share is not None and self.first is None:  # what came before, as starting workers, is no measure
             self.first = self.clock(), share
@@ -91,8 +85,8 @@ class BarProgress:
         self.task = display.add_task(title, total=None)
 
     def __call__(self, stage: str, share: float | None = None) -> None:
-        if kind_of(stage) != self.running:
-            self.running = kind_of(stage)
+        if work_of(stage) != self.running:
+            self.running = work_of(stage)
             self.display.reset(self.task)
         self.display.update(
             self.task,
@@ -106,7 +100,7 @@ class BarProgress:
 
 
 @contextmanager
-def progress_stages(title: str) -> Iterator[OnProgress]:
+def progress_stages(title: str) -> Iterator[WithRemarks]:
     """A line on standard error that says what is being done and for how long, with a bar where it can."""
     from rich.progress import (
         BarColumn,

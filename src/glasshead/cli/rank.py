@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=YOUR_MODELS)
 @options_from(
     RankRequest,
-    limit="Ask this many random texts; else 50.",
+    limit="Use this many random texts (default: 50).",
     seed="Seed of random orders, bootstrap and --limit.",
 )
 def rank(
     request: RankRequest,
     out: OutFileOrFolder = Path("ranking.html"),
-    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    format: Annotated[PrintOption, typer.Option(help="Output format: text or json.")] = PrintOption.text,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an unfinished ranking, or add texts to a finished one.")
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Hold explanations of a model against each other: which lead, and which tie?
+    """Compare explanation methods for a model: which lead, and which tie?
 
     Example: [bold]glasshead rank my-bert my_reviews.csv --methods attention,gradient --out which.html[/]
     """

@@ -114,7 +114,7 @@ def describe_data(data: "DatasetDict") -> None:
 
 
 def print_results(out: Path, repeats: int | None) -> None:
-    """Metrics beside their floor, models that predict one class only, and notes of the training."""
+    """Metrics next to their floor, models that predict one class only, and notes of the training."""
     from glasshead.opening import MEASURED, REPEATS, read_object, read_record
     from glasshead.results import use_lines
     from glasshead.training import describe_guess

@@ -10,7 +10,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import print_error, print_line
-from glasshead.errors import InputError, exit_code
+from glasshead.errors import MissingExtra, exit_code
 
 LAST_SECONDS = 0.9
 """What is not answered so long after a signal is given up, before the server complains of it."""
@@ -27,20 +27,24 @@ def end_soon(number: int) -> None:
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL…", help="Runs, folders of saved models, or Hub ids; none: the demo's."),
+        typer.Argument(
+            metavar="MODEL…",
+            help="Runs, folders of saved models, or Hub ids (default: the models of the demo).",
+        ),
     ] = None,
     audits: Annotated[
         Path | None, typer.Option("--audits", metavar="DIR", help="A folder that holds audits.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Where the page is; 0: any port that is free.")] = 8765,
+    port: Annotated[int, typer.Option(help="Port of the page (0: any free port).")] = 8765,
     host: Annotated[
-        str, typer.Option(help="Another address than this computer's own; then a token is needed.")
+        str,
+        typer.Option(help="Address to listen on (default: this computer only); another one needs a token."),
     ] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
             envvar="GLASSHEAD_TOKEN",
-            help="The token of requests; by default one is drawn where it is needed.",
+            help="The token of requests (default: a random one if a token is needed).",
         ),
     ] = None,
     allow_host: Annotated[
@@ -48,8 +52,8 @@ def serve(
         typer.Option(
             "--allow-host",
             metavar="NAME",
-            help="Another name by which the page is called, as behind a proxy (again for more); then a token "
-            "is needed.",
+            help="Another host name of the page, for example behind a proxy (repeat for more); this "
+            "needs a token.",
         ),
     ] = None,
     seconds: Annotated[
@@ -57,7 +61,7 @@ def serve(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
-    """Open a page to type a text into and see the attention, doubt included.
+    """Open a page where you type a text and see the attention with its uncertainty.
 
     Example: [bold]glasshead serve my-bert gpt2-folder --audits audits/[/]
     """
@@ -65,7 +69,7 @@ def serve(
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise InputError('serving needs two packages more: pip install "glasshead[serve]"') from None
+        raise MissingExtra("serving", "serve") from None
     from glasshead.serve import ServeRequest
     from glasshead.serve import serve as run_server
 

@@ -43,33 +43,38 @@ def train(
     attention: Annotated[
         str | None,
         typer.Option(
-            help="How scores become weights (glasshead list mechanisms), or a JSON spec; frozen:RUN imposes "
-            "the weights of a run, adversarial:RUN departs from them with the same predictions."
+            help="How scores become weights (glasshead list mechanisms), or a JSON spec; frozen:RUN "
+            "uses the weights of a run, adversarial:RUN trains different ones with the same predictions."
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="A family (glasshead list models), a Hugging Face classifier to be tuned, or the type of a "
-            "language model (gpt2, llama, bert, …), which is trained from new weights."
+            help=(
+                "A family (glasshead list models), a Hugging Face classifier to fine-tune, or the type of "
+                "a language model (gpt2, llama, bert, …) to train from scratch."
+            )
         ),
     ] = None,
     objective: Annotated[
         str | None,
         typer.Option(
-            help="Of a language model: causal (the next token) or masked (hidden tokens); else by its type."
+            help="For a language model: causal (the next token) or masked (hidden tokens) (default: by "
+            "its type)."
         ),
     ] = None,
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            help="word, or bpe: byte pairs, to which no word is unknown; of a language model also a folder "
-            "or a Hub id. Usual: word, of a language model bpe."
+            help=(
+                "word, or bpe (byte pairs, which cover every word); for a language model also a folder or "
+                "a Hub id. Default: word, or bpe for a language model."
+            )
         ),
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="Settings to start from (glasshead list presets); else the model's usual."),
+        typer.Option(help="Settings to start from (glasshead list presets; default: those of the model)."),
     ] = None,
     task: Annotated[str, typer.Option(help="classification, or regression of ratings.")] = "classification",
     head_combination: Annotated[
@@ -96,26 +101,29 @@ def train(
     ] = None,
     adversary_weight: Annotated[
         float | None,
-        typer.Option(help="For adversarial:RUN: λ, what divergence from its weights is worth; else 0.001."),
+        typer.Option(
+            help="For adversarial:RUN: λ, the weight of the divergence from its maps (default: 0.001)."
+        ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
     patience: Annotated[
         int | None,
-        typer.Option(help="Stop when dev has not improved for so many epochs, at the latest after --epochs."),
+        typer.Option(help="Stop when dev has not improved for this many epochs, or after --epochs."),
     ] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Texts in one step.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Texts per training step.")] = None,
     optimizer: Annotated[
-        str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd; else the preset's.")
+        str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd (default: the preset's).")
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="The learning rate, constant over the training.")
+        float | None, typer.Option(help="The learning rate, constant during training.")
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option(help="Tokens of a text that are read; of a language model, of a block."),
+        typer.Option(help="Maximum number of tokens of a text (for a language model: of a block)."),
     ] = None,
     vocab_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="How many of the most frequent tokens are kept.")
+        int | None,
+        typer.Option("--vocabulary-size", help="Size of the vocabulary: the most frequent tokens are kept."),
     ] = None,
     min_freq: Annotated[
         int | None,
@@ -126,7 +134,7 @@ def train(
     ] = None,
     augment: Annotated[
         str | None,
-        typer.Option(help="Of images: shift, or shift+flip (not for digits); else the preset's."),
+        typer.Option(help="For images: shift, or shift+flip (not for digits) (default: the preset's)."),
     ] = None,
     compile: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
@@ -141,15 +149,15 @@ def train(
     labels: Annotated[
         int | None,
         typer.Option(
-            help="Merge classes whose names end in the same word, into this many. (In glasshead explain and "
+            help="Merge classes whose names end in the same word into this many. (In glasshead explain and "
             "audit, --labels renames the model's classes.)"
         ),
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Use this many random rows of each split.")] = None,
-    split_seed: Annotated[int, typer.Option(help="Seed of the splits that the data lack.")] = 0,
+    split_seed: Annotated[int, typer.Option(help="Seed of splits that Glasshead makes.")] = 0,
     dev_fraction: Annotated[
         float | None,
-        typer.Option(help="Share of train that becomes dev if there is none; else the preset's."),
+        typer.Option(help="Share of train that becomes dev if there is none (default: the preset's)."),
     ] = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of a named data set.")
@@ -159,7 +167,7 @@ def train(
     ] = None,
     watch_every: Annotated[
         int | None,
-        typer.Option(help="Steps between two snapshots; else 60 snapshots, at least 100 steps apart."),
+        typer.Option(help="Steps between two snapshots (default: 60 snapshots, at least 100 steps apart)."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an unfinished training.")] = False,
     overwrite: Overwrite = False,
@@ -169,7 +177,7 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     if data == SOLVABLE and not Path(data).exists():
-        raise InputError(f"{data} is no data set of a classifier: glasshead plot transition trains it")
+        raise InputError(f"{data} is not a data set for classifiers: glasshead plot transition trains on it")
     if is_language_model(model, objective):
         run_language_training(language_request(context))
         return

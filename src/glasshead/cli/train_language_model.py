@@ -95,7 +95,7 @@ def language_request(context: Any) -> LanguageRequest:
 
 
 def run_language_training(request: LanguageRequest) -> None:
-    """Train with a progress bar, and print perplexity beside its floor."""
+    """Train with a progress bar, and print perplexity next to its floor."""
     from glasshead.attention import to_name
     from glasshead.cli.run_training import recorder_callbacks
     from glasshead.cli.training_bar import ProgressBar
@@ -137,7 +137,7 @@ def run_language_training(request: LanguageRequest) -> None:
 
 
 def print_language_results(out: Path) -> None:
-    """Perplexity of each epoch, and of the one kept with its interval beside guessing by frequency."""
+    """Perplexity of each epoch, and of the one kept with its interval next to guessing by frequency."""
     from glasshead.language import LANGUAGE_RECORD
     from glasshead.opening import MEASURED, read_object
 
@@ -171,8 +171,8 @@ def print_language_results(out: Path) -> None:
     for split, share in record["unknown_tokens"].items():
         if share > UNKNOWN_SHARE:
             print_line(
-                f"{100 * share:.0f} % of the tokens of {split} are unknown, which are easy to guess: compare "
-                "this perplexity with no other tokenizer's"
+                f"{100 * share:.0f} % of the tokens of {split} are unknown, which are easy to guess: do not "
+                "compare this perplexity with that of another tokenizer"
             )
 
 

@@ -22,24 +22,29 @@ def names_an_image(text: str) -> bool:
     return names_a_file(text) and Path(text).suffix.lower() in IMAGE_SUFFIXES
 
 
+def names_captions(lines: Sequence[Any]) -> bool:
+    """Whether some text that is no path was typed behind an image."""
+    return names_an_image(lines[0]) and any(len(line) > 255 or not Path(line).exists() for line in lines)
+
+
 def images_with_texts(lines: Sequence[Any]) -> list[Any]:
-    """What was typed for a model that reads images with texts: each text goes with the image before it.
+    """What was typed for a model that reads images with texts: each text goes with the images before it.
 
     Raises:
         InputError: if an image has no text behind it.
     """
-    inputs, image, asked = list[Any](), None, True
+    inputs, images, asked = list[Any](), list[str](), True
     for line in lines:  # or chats
         if isinstance(line, str) and names_an_image(line):
-            if not asked:
-                break
-            image, asked = line, False
+            images = [line] if asked else [*images, line]
+            asked = False
         else:
-            inputs.append(line if image is None else {"image": image, "text": line})
+            given = {"image": images[0]} if len(images) == 1 else {"images": images}
+            inputs.append({**given, "text": line} if images else line)
             asked = True
     if not asked:
         raise InputError(
-            f'{image} has no text: type it behind the image, as in {image} "What is in the image?"'
+            f'{images[-1]} has no text: type it after the image, as in {images[-1]} "What is in the image?"'
         )
     return inputs
 
@@ -50,8 +55,10 @@ def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
     Raises:
         InputError: if a file is an image and the model reads texts, or the reverse.
     """
-    from glasshead.data import ImageTextReader, UnitReader, reader_of
+    from glasshead.data import CaptionReader, ImageTextReader, UnitReader, reader_of
 
+    if isinstance(subject.tokenizer, CaptionReader) and names_captions(lines):
+        return subject.tokenizer.inputs(images_with_texts(lines))
     if isinstance(subject.tokenizer, UnitReader):
         return subject.tokenizer.inputs(lines)
     reader = reader_of(subject.tokenizer)

@@ -17,7 +17,7 @@ from glasshead.data.batching import (
     longest,
 )
 from glasshead.data.byte_pairs import train_byte_pairs
-from glasshead.data.chats import chat_note, is_chat, message_spans, read_chats, render_chat
+from glasshead.data.chats import ChatText, chat_note, is_chat, message_spans, read_chats, render_chat
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
@@ -34,7 +34,7 @@ from glasshead.data.encode import (
     occurrences,
 )
 from glasshead.data.encoded import Encoded, Unit
-from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
+from glasshead.data.encoded_images import FILLS, EncodedImages, Fill, PatchGrid
 from glasshead.data.given_answers import (
     AnswerColumns,
     GivenAnswer,
@@ -43,7 +43,13 @@ from glasshead.data.given_answers import (
     read_given,
 )
 from glasshead.data.image_folders import list_images
-from glasshead.data.image_reader import CaptionReader, ImageReader, image_size, normalisation_of
+from glasshead.data.image_reader import (
+    CaptionedImage,
+    CaptionReader,
+    ImageReader,
+    image_size,
+    normalisation_of,
+)
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.image_text_reader import ImageTextReader
 from glasshead.data.in_memory import as_dataset, as_split
@@ -60,8 +66,9 @@ from glasshead.data.read import read as read_columns
 from glasshead.data.resolve import is_undivided, named_files
 from glasshead.data.rows_of_split import read_plain_split, read_split
 from glasshead.data.schema import NoLabelError, NoTextError
+from glasshead.data.segmented_images import NO_CLASS, SegmentedImage, read_segmented
 from glasshead.data.segments import find_segments, strip_marks, with_segments
-from glasshead.data.split_inputs import PAIR, inputs_of
+from glasshead.data.split_inputs import OTHER_TEXT, PAIR, SEEN_IMAGE, TEXT_BEHIND, inputs_of
 from glasshead.data.synthetic import (
     DATASETS,
     DrawnSplit,
@@ -76,7 +83,13 @@ from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
 from glasshead.data.tagged_words import TaggedText, read_tagged
 from glasshead.data.text_files import read_text
 from glasshead.data.text_reader import IMAGE_READER, TextReader, as_sources, as_texts, reader_of
-from glasshead.data.texts_with_images import EncodedTextsWithImages, TextImage, TextWithImage
+from glasshead.data.texts_with_images import (
+    EncodedTextsWithImages,
+    TextImages,
+    TextWithImages,
+    number_units,
+    seen_tokens,
+)
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
@@ -87,26 +100,33 @@ __all__ = [
     "ALL_SPLITS",
     "AUGMENTATIONS",
     "DATASETS",
+    "FILLS",
     "IMAGE_READER",
     "IMAGE_SETS",
     "IMAGE_SUFFIXES",
     "LABEL_TASKS",
     "NEUTRAL_WORDS",
     "NO",
+    "NO_CLASS",
     "NO_MAXIMUM",
+    "OTHER_TEXT",
     "PAIR",
     "PAIRS",
     "PLACE",
     "QUESTION",
     "RANK",
     "ROOT",
+    "SEEN_IMAGE",
     "SUFFIXES",
+    "TEXT_BEHIND",
     "TOKENS_PER_BATCH",
     "YES",
     "AnswerColumns",
     "AnsweredQuestion",
     "Augmentation",
     "CaptionReader",
+    "CaptionedImage",
+    "ChatText",
     "Coverage",
     "DrawnSplit",
     "Encoded",
@@ -126,13 +146,14 @@ __all__ = [
     "Picture",
     "PlainTexts",
     "RatingError",
+    "SegmentedImage",
     "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
     "TaggedText",
-    "TextImage",
+    "TextImages",
     "TextReader",
-    "TextWithImage",
+    "TextWithImages",
     "Unit",
     "UnitReader",
     "align_labels",
@@ -182,6 +203,7 @@ __all__ = [
     "no_prompts",
     "normalisation_of",
     "nouns_of_split",
+    "number_units",
     "occurrences",
     "offsets_of",
     "plain_splits",
@@ -196,11 +218,13 @@ __all__ = [
     "read_plain_split",
     "read_questions",
     "read_ratings",
+    "read_segmented",
     "read_split",
     "read_tagged",
     "read_text",
     "reader_of",
     "render_chat",
+    "seen_tokens",
     "select_split",
     "split_sizes",
     "split_words",

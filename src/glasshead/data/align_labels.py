@@ -1,4 +1,4 @@
-"""The classes of a data set beside those of a model: which is which."""
+"""The classes of a data set next to those of a model: which is which."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ NUMBERED = re.compile(r"(?:LABEL_)?(\d+)(?:\.0+)?")
 
 
 def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.int64], str | None]:
-    """The model's class of each class of the data [classes of the data], and what a person should know of it.
+    """The model's class for each class of the data [classes of the data], and a remark on how they were
+    matched.
 
-    Classes are the same where their names are, in whatever order and, if that leaves no doubt, in whatever
-    case. Data that number their classes from 0 (``1``, ``1.0``, ``LABEL_1``, of two classes ``True``) have
-    them in the order of the model's ``config.label2id``, unless its own names say other numbers.
+    Classes are the same where their names are, in any order and, if that is unambiguous, in any case. Data
+    that number their classes from 0 (``1``, ``1.0``, ``LABEL_1``, of two classes ``True``) have them in the
+    order of the model's ``config.label2id``, unless its own names say other numbers.
 
     Raises:
         InputError: if a class of the data has no counterpart; the message has the mapping to fill in.
@@ -34,7 +35,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
     unambiguous = len(folded) == len(model) and len({name.casefold() for name in data}) == len(data)
     if unambiguous and all(name.casefold() in folded for name in data):
         order = np.array([folded[name.casefold()] for name in data])
-        return order, "the classes of the data were matched to the model's by name, whatever their case"
+        return order, "the classes of the data were matched to the model's by name, ignoring case"
     numbers = [number_of(name, len(model)) for name in data]
     order = np.array([-1 if number is None else number for number in numbers])
     are_places = order.min() >= 0 and order.max() < len(model) and len({*numbers}) == len(data)
@@ -43,7 +44,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
         if 0 not in numbers:
             pairs = ", ".join(f"{name}={number}" for number, name in enumerate(model))
             raise InputError(
-                f"the data number their classes and none of them is 0: the model's first class may be 0 or "
+                f"the data number their classes without 0: the model's first class may be 0 or "
                 f"{order.min()}: say which is which with {spell('labels')}, as in {pairs}"
             )
         pairs = f"{model[0]} is taken for the data's class {data[numbers.index(0)]}"

@@ -109,7 +109,7 @@ def read_pieces(
     for number, place in zip(row["input_ids"], placed, strict=True):
         which, at = sources[-1 - place] if place < 0 else (None, 0)
         if which is not None and numbers[which][at] != number:
-            raise InputError(f"{type(tokenizer).__name__} reads the same text in two ways: give another one")
+            raise InputError(f"{type(tokenizer).__name__} reads the same text in two ways: use another one")
         offsets.append((0, 0) if which is None else spans[which][at])
         which_text.append(which)
     types = row.get("token_type_ids", [0] * len(offsets))

@@ -33,8 +33,8 @@ def read_answered(
     """The rows of a split; some questions may have no answer in their text.
 
     Raises:
-        InputError: if there are none, and with the row of what is no text, or of an answer that does not
-            stand where it is said to.
+        InputError: if there are none, and with the row of a value that is not a text, or of an answer that
+        is not at its stated place.
     """
     refuse_choices(options)
     columns = columns_of(source, split, options)
@@ -90,10 +90,10 @@ def find_answer(context: str, text: str, start: int | None, where: str) -> tuple
     """
     if start is None:
         if context.count(text) > 1:
-            raise InputError(f"{where}: the answer {text[:40]!r} is there more than once: say answer_start")
+            raise InputError(f"{where}: the answer {text[:40]!r} occurs more than once: give answer_start")
         start = context.find(text)
     if start < 0 or context[start : start + len(text)] != text:
-        raise InputError(f"{where}: the answer {text[:40]!r} does not stand where it is said to")
+        raise InputError(f"{where}: the answer {text[:40]!r} is not at answer_start")
     return start, start + len(text)
 
 

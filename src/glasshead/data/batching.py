@@ -37,17 +37,17 @@ def layers_of(config: PretrainedConfig) -> int:
 
 
 def largest(value: int | Sequence[int] | None) -> int:
-    """A size, the largest of several, or 1 where there is none."""
+    """A size, the largest of several, or 1 if there is none."""
     return max(map(int, value), default=1) if isinstance(value, Sequence) else int(value or 1)
 
 
 def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:
-    """The model's inputs for the longest of the texts alone; for none where there are none."""
+    """The model's inputs for the longest of the texts alone; for none if there are none."""
     return encoded.inputs(encoded.mask.sum(dim=1).argmax()[None] if len(encoded.ids) else slice(0), device)
 
 
 def batch_size(length: int, maps: int = 1) -> int:
-    """How many texts of so many tokens make a batch, with so many maps of weights of each."""
+    """How many texts of a length make a batch, given the number of attention maps for each."""
     return max(min(TOKENS_PER_BATCH // max(length, 1), PAIRS // (maps * max(length, 1) ** 2)), 1)
 
 
@@ -58,10 +58,10 @@ def batches(
     *,
     maps: int = 1,
 ) -> Iterator[tuple[Int[Tensor, " b"], Inputs]]:
-    """Places in ``texts`` (all, unless given; one may stand there many times) and the model's inputs for
-    these, cut to the longest; long texts first, in the batches that cost least, or of one length each where
-    padding is read. ``maps`` is how many maps of weights of a text are held at once: the heads of a layer,
-    times the layers that are recorded or differentiated."""
+    """Places in ``texts`` (default: all; one may occur many times) and the model's inputs for these, cut to
+    the longest. Long texts come first, in the batches that cost least; if padding changes predictions, each
+    batch has texts of one length. ``maps`` is how many maps of weights of a text are in memory at once: the
+    heads of a layer, times the layers that are recorded or differentiated."""
     if texts is None:
         texts = torch.arange(len(encoded.ids))
     lengths = encoded.mask.sum(dim=1)[texts].clamp(min=1)

@@ -33,9 +33,10 @@ def train_byte_pairs(
     ``vocab_size`` counts three special tokens, ids 0 to 2 (end of text, pad, mask), the 256 bytes and the
     merged pairs; pairs rarer than ``min_freq`` stay apart, and no pair crosses the border of a word. Ids can
     be decoded to the text as it was. No special token is put around a text, and a text that contains
-    ``<|endoftext|>`` is split as any other. With ``first`` every text begins with the end of text, the second
-    of a pair too; else a pair has it between. ``pairs`` makes token types an input of the model. As
-    everywhere in transformers, ``max_length`` cuts only calls with ``truncation=True``.
+    ``<|endoftext|>`` is split like any other. With ``first`` every text, also the second of a pair, begins
+    with the end-of-text token; otherwise a pair has it between its texts. ``pairs`` makes token types an
+    input of the model. As everywhere in transformers, ``max_length`` cuts only calls with
+    ``truncation=True``.
 
     Raises:
         InputError: if a number is too small, or no pair is frequent enough.
@@ -43,7 +44,7 @@ def train_byte_pairs(
     special = [END, PAD, MASK]
     least = BYTE_COUNT + len(special)
     if vocab_size < least:
-        raise InputError(f"a vocabulary of {vocab_size} does not hold all bytes: give {least} or more")
+        raise InputError(f"a vocabulary of {vocab_size} is too small for all bytes: give {least} or more")
     check_template_sizes(min_freq, max_length, first=first, pairs=pairs)
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)

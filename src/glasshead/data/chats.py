@@ -17,6 +17,12 @@ Chat = Sequence[Mapping[str, Any]]
 Span = tuple[int, int]
 
 
+class ChatText(str):
+    """The text of a chat, directly followed by the answer."""
+
+    __slots__ = ()
+
+
 def is_chat(value: object) -> TypeGuard[Chat]:
     """Whether a value is messages with their roles."""
     parts = value if isinstance(value, list | tuple) else []
@@ -25,7 +31,7 @@ def is_chat(value: object) -> TypeGuard[Chat]:
 
 def render_chat(tokenizer: PreTrainedTokenizerBase, chat: Chat, *, writes: bool) -> str:
     """The text of a chat, as ``apply_chat_template`` gives it. For a model that ``writes``, it ends where
-    the next message begins or, if the assistant has begun one, where that is to go on.
+    the next message begins or, if the assistant has begun one, where that continues.
 
     Raises:
         InputError: if the tokenizer has no chat template, or its template does not take these messages.
@@ -55,10 +61,10 @@ def render_chat(tokenizer: PreTrainedTokenizerBase, chat: Chat, *, writes: bool)
 
 
 def message_spans(tokenizer: PreTrainedTokenizerBase, chat: Chat, *, writes: bool) -> list[Span]:
-    """Where the contents of messages stand in the text of their chat; empty ones are left out.
+    """The spans of the contents of messages in the text of their chat; empty ones are left out.
 
-    The template renders the chat a second time with other contents. Whatever stays the same is the
-    template's own.
+    The template renders the chat a second time with other contents. What stays the same belongs to the
+    template.
 
     Raises:
         InputError: as `render_chat`, and where the template changes what a message says.
@@ -80,28 +86,25 @@ def message_spans(tokenizer: PreTrainedTokenizerBase, chat: Chat, *, writes: boo
         if built + rest == text:
             return [(start, end) for start, end in spans if text[start:end].strip()]
     raise InputError(
-        "the chat template changes these messages, so where each one stands in the text is not known: name "
+        "the chat template changes these messages, so the place of each one in the text is unknown: name "
         "the parts as segments"
     )
 
 
 def chat_note(tokenizer: PreTrainedTokenizerBase, text: str) -> str | None:
-    """Which tokens the tokenizer puts around the text of a chat that its template does not have; None: the
-    model reads what ``apply_chat_template`` tokenises."""
+    """Which tokens the tokenizer adds around the text of a chat, although its template does not have them;
+    None: the model reads what ``apply_chat_template`` tokenises."""
     ids, _ = offsets_of(tokenizer, text)
     ids = list(ids)[int(begins_twice(tokenizer, ids)) :]
     own: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
     if ids == own:
         return None
-    return (
-        "the tokenizer puts special tokens around the chat that its template does not have, as around every "
-        "text"
-    )
+    return "the tokenizer adds special tokens around the chat, which its template does not have"
 
 
 def read_chats(text: str) -> list[Chat] | None:
     """The chats of a JSON file: one, a list of several, or one on each line; each a list of messages, or an
-    object with ``messages``. None: this is no such file."""
+    object with ``messages``. None: the file holds no chats."""
     try:
         whole = json.loads(text)
     except ValueError:

@@ -82,7 +82,7 @@ def order_classes(tables: dict[str, Table]) -> tuple[str, ...]:
         for row, label in zip(table.rows, table.label, strict=True):
             if label not in present:
                 raise InputError(
-                    f"{table.source} row {row} has the class {label!r}, which train lacks: "
-                    f"correct the label, or keep the classes of train with {spell('classes')}"
+                    f"{table.source} row {row} has the class {label!r}, which train lacks: correct the "
+                    f"label, or keep only the classes of train with {spell('classes')}"
                 )
     return tuple(name for name in train.order or class_order(present) if name in present)

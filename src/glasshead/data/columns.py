@@ -1,4 +1,4 @@
-"""Further columns of the data, beside text and label: one text for each row, whatever the source holds."""
+"""Further columns of the data, next to text and label: one text for each row, whatever the source holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def column_values(split: Dataset, name: str) -> list[str | None]:
     """The values of a column, as `cell_text`; those of a `ClassLabel` are its names.
 
     Raises:
-        InputError: if there is no such column, or it holds anything but texts, numbers, dates and booleans.
+        InputError: if there is no such column, or if it holds values other than texts, numbers, dates and
+        booleans.
     """
     from datasets import ClassLabel
 

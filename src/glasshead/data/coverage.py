@@ -12,7 +12,7 @@ from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
 
 LETTERS_COUNTED = 100_000
-"""Of a longer text the tokens of so many letters tell how many there are in all."""
+"""For a longer text the tokens of so many letters tell how many there are in all."""
 LIMITLESS = 2**31
 """No text is so long; a tokenizer without a limit names a larger number."""
 
@@ -21,9 +21,8 @@ LIMITLESS = 2**31
 class Coverage:
     """Counts over texts that were cut to ``length`` tokens.
 
-    ``tokens`` and ``unknown`` (those that are [UNK] to the model) are of what is read, ``left_out`` of what
-    is not, which is ``estimated`` where a text is very long; special tokens that the tokenizer adds count as
-    tokens.
+    ``tokens`` and ``unknown`` (those that are [UNK] to the model) count what is read, ``left_out`` what is
+    not; for very long texts this is ``estimated``. Special tokens that the tokenizer adds count as tokens.
     """
 
     texts: int
@@ -35,7 +34,7 @@ class Coverage:
     estimated: bool = False
 
     def lines(self, name: str) -> list[str]:
-        """What a person should know of them, a line each; ``name`` is what the texts are called."""
+        """Remarks on them, one per line; ``name`` is the noun for the texts."""
         lines = []
         if self.cut:
             total = self.tokens + self.left_out
@@ -59,7 +58,7 @@ def coverage(
     pairs: Sequence[str] | None,
     encoded: Encoded,
 ) -> Coverage:
-    """What became of the texts as they were ``encoded``; only those that may have been cut are read again."""
+    """How much of the texts survived encoding; only texts that may have been cut are read again."""
     sizes = encoded.mask.sum(dim=1)
     length = min(tokenizer.model_max_length, LIMITLESS)
     # One less where a text began with a token that is put before each text.

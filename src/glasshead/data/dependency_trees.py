@@ -20,10 +20,10 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text, and of each syntactic word its span of characters, the place of its head among the words
+    """A text, and for each syntactic word its span of characters, the place of its head among the words
     (`ROOT`: none), the relation to it, and its part of speech.
 
-    Words that are written together (``don't``) have spans of their own where their forms make up what is
+    Words that are written together (``don't``) have separate spans if their forms add up to what is
     written, else the span of the whole.
     """
 

@@ -31,16 +31,16 @@ def has_images(split: "Dataset") -> bool:
 
 
 def nouns_of_split(split: "Dataset") -> Nouns:
-    """What the rows of a split are called."""
+    """The noun for the rows of a split."""
     return IMAGE_NOUNS if has_images(split) else TEXTS
 
 
 def describe(data: "DatasetDict") -> dict[str, Any]:
     """Rows, classes, blank texts and origin of every split, and one SHA-256 over all of it.
 
-    Ratings have a mean and a standard deviation (of the population) in the place of classes.
-    A text is blank if it, or its text_pair, holds nothing but white space. The fingerprint covers
-    split names, class names, texts, images and labels in order, and nothing else.
+    Ratings have a mean and a standard deviation (of the population) instead of classes. A text is blank if
+    it, or its text_pair, holds nothing but white space. The fingerprint covers split names, class names,
+    texts, images and labels in order, and nothing else.
     """
     digest = hashlib.sha256()
     rows, classes, blank, origin = {}, {}, {}, {}
@@ -76,7 +76,7 @@ def describe(data: "DatasetDict") -> dict[str, Any]:
 
 
 def describe_in_words(facts: dict[str, Any]) -> list[str]:
-    """What `describe` found, a line for each split and for labels that may be slips of the pen."""
+    """The findings of `describe`, a line for each split and for labels that may be typing errors."""
     lines = []
     for split, rows in facts["rows"].items():
         if "ratings" in facts:
@@ -103,7 +103,7 @@ def doubtful_labels(classes: dict[str, dict[str, int]]) -> list[str]:
     for name in total:
         alike.setdefault(" ".join(name.casefold().split()), []).append(name)
     lines = [
-        f"the labels {' and '.join(map(repr, names))} differ by case alone: if they are one, make them one"
+        f"the labels {' and '.join(map(repr, names))} differ only by case: merge them if they mean the same"
         for names in alike.values()
         if len(names) > 1
     ]

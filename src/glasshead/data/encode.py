@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from glasshead.data.aligned_pieces import Pieces, read_pieces
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.pictures import Picture
-from glasshead.data.texts_with_images import TextWithImage, with_images
+from glasshead.data.texts_with_images import TextWithImages, with_images
 from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_beginnings, word_places
 from glasshead.errors import InputError, pluralise
@@ -31,31 +31,32 @@ LETTERS_PER_TOKEN = 16  # so many letters of most texts are several tokens
 
 
 def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
-    """Token ids of texts of one length, each token a word of its own."""
+    """Token ids of texts of one length, each token taken as a word."""
     words = np.tile(np.arange(ids.shape[1]), (len(ids), 1))
     return Encoded(ids, torch.ones_like(ids, dtype=torch.bool), words, np.zeros((*ids.shape, 2), dtype=int))
 
 
 def is_utf8(text: str) -> bool:
-    """Whether no character is a byte that could not be decoded, or half of a pair."""
+    """Whether a text can be written as UTF-8: no undecoded byte and no half of a surrogate pair."""
     return HALF_CHARACTER.search(text) is None
 
 
 def check_utf8(*texts: str) -> None:
-    """Raise InputError for texts that were handed on byte by byte, or with half a character."""
+    """Raise InputError for texts with undecoded bytes or half a character."""
     for half in filter(None, map(HALF_CHARACTER.search, texts)):
         if "\udc80" <= half[0] <= "\udcff":
             raise InputError(
                 "the text is not UTF-8: convert it to UTF-8 or, if you typed it, set the terminal to UTF-8"
             )
         raise InputError(
-            f"the text has half a character, {half[0]!a}: it was cut within a pair of surrogates, or decoded "
+            f"the text contains half a character, {half[0]!a}: it was cut "
+            "within a pair of surrogates, or decoded "
             "wrongly"
         )
 
 
 def join_pair(text: str, pair: str | None) -> str:
-    """One text as it is, two with a line between: what words and offsets refer to."""
+    """One text unchanged, or two with a line between them: words and offsets refer to this."""
     return text if pair is None else f"{text}\n{pair}"
 
 
@@ -70,14 +71,14 @@ def encode(
     """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no word. ``unit`` is what
     is taken out of a text as a whole.
 
-    Of a pair that is too long, the longer text is cut first. Special tokens that stand in a text, as those of
-    a chat do, belong to no word; one that begins it is not put before it again.
+    For a pair that is too long, the longer text is cut first. Special tokens within a text, such as those
+    of a chat, belong to no word; one that begins the text is not added again.
 
-    What is no text is read by a `UnitReader`, which stands where the tokenizer does.
+    A `UnitReader` takes the place of the tokenizer for inputs other than texts.
 
     Raises:
         ValueError: if there are not as many pairs as texts.
-        InputError: on what is no text, if the maximum length leaves no room for a word, and as the reader
+        InputError: on what is not a text, if the maximum length leaves no room for a word, and as the reader
             says.
     """
     if isinstance(tokenizer, UnitReader):
@@ -136,11 +137,11 @@ def encode(
         one_length=getattr(tokenizer, ONE_LENGTH, False),
         begins=word_beginnings(called, words, offsets),
     )
-    return with_images(encoded, texts) if any(isinstance(text, TextWithImage) for text in texts) else encoded
+    return with_images(encoded, texts) if any(isinstance(text, TextWithImages) for text in texts) else encoded
 
 
 def keep_lengths_apart(tokenizer: PreTrainedTokenizerBase) -> None:
-    """From now on what this tokenizer encodes makes batches of one length: its model reads padding."""
+    """Let this tokenizer make batches of one length, because padding changes the predictions of its model."""
     setattr(tokenizer, ONE_LENGTH, True)
 
 
@@ -167,13 +168,20 @@ def check_room(tokenizer: PreTrainedTokenizerBase, *, pair: bool) -> None:
         return
     raise InputError(
         f"{'pairs' if pair else 'texts'} are cut to {pluralise(limit, 'token')}, which leaves no room for a "
-        "word: allow more, with model_max_length of the tokenizer or where the pipeline is built"
+        "word: allow more, by model_max_length of the tokenizer or in the pipeline"
     )
 
 
 def begins_twice(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> bool:
-    """Whether the first token was put before a text that has it already, from the template of a chat."""
-    return tokenizer.bos_token_id is not None and list(ids[:2]) == [tokenizer.bos_token_id] * 2
+    """Whether the tokenizer added a first token that the chat template had already added, or a processor
+    behind the tokens of an image."""
+    begin = tokenizer.bos_token_id
+    if begin is None or len(ids) < 2 or ids[0] != begin:
+        return False
+    if ids[1] == begin:
+        return True
+    end = next((place for place, token in enumerate(ids) if place and token != ids[1]), 0)
+    return end > 2 and ids[end] == begin and ids[1] in tokenizer.all_special_ids
 
 
 def occurrences(

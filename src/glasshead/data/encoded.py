@@ -15,13 +15,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from glasshead.arrays import Flags
 from glasshead.data.marks import Marks
 from glasshead.nouns import TEXTS, Nouns
 
 GIVEN_NUMBERS = "given"
-"""The input of a model that is no token of its texts."""
+"""The input of a model that is not a token of its texts."""
 Unit = Literal["word", "token"]
 """What is one unit of a text."""
 
@@ -30,14 +31,14 @@ Unit = Literal["word", "token"]
 class Encoded:
     """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
 
-    ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
-    second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
-    asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it marks tokens, which
-    therefore cannot be cut out. ``given`` is what a prediction rests on besides the tokens: numbers, such as
-    those of other options, or the tokens of an answer. ``begins`` says which tokens a tokenizer begins a word
-    with. ``unit`` is what is taken out as a whole: a token, or a word with all its pieces. ``needs_words``:
-    the model predicts nothing without any of them, which therefore are not cut out. ``one_length``: padding
-    changes what the model predicts, so a batch holds texts of one length.
+    ``types`` says which text of a pair a token belongs to, for models that use it; words and offsets of the
+    second text count on from the first, as in `join_pair`. ``question`` holds the question at every token,
+    for tasks with several questions (`glasshead.tasks`); ``asks_place``: it marks tokens, which therefore
+    cannot be cut out. ``given`` is what a prediction depends on besides the tokens: numbers, such as those of
+    other options, or the tokens of an answer. ``begins`` says which tokens begin a word.
+    ``unit`` is what is removed as a whole: a token, or a word with all its pieces.
+    ``needs_words``: the model cannot predict without words, so they are not cut out.
+    ``one_length``: padding changes what the model predicts, so a batch holds texts of one length.
     """
 
     edits: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -63,23 +64,23 @@ class Encoded:
 
     @property
     def asks_each(self) -> bool:
-        """Whether each input is asked something of its own."""
+        """Whether each input has a question of its own."""
         return self.question is not None or self.given is not None
 
     @property
     def removals(self) -> tuple[str, ...]:
-        """Those that these inputs allow: where words cannot be cut out, an average is usual."""
+        """Those that these inputs allow; where words cannot be cut out, the average replaces them."""
         return (*reversed(self.edits[1:]),) if self.asks_place or self.needs_words else self.edits
 
     @property
     def erasure(self) -> str:
-        """The method that takes a unit out of the input itself in the usual way."""
+        """The usual method that removes a unit from the input itself."""
         return f"erasure-{self.removals[0]}"
 
     def inputs(
         self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
     ) -> dict[str, Tensor]:
-        """What a model is called with for some of the texts."""
+        """The inputs of the model for some of the texts."""
         inputs = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
         if self.types is not None:
             inputs["token_type_ids"] = self.types[rows]
@@ -91,13 +92,13 @@ class Encoded:
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
-        """Inputs without the padding beyond so many tokens."""
+        """Inputs without the padding beyond a length."""
         return {
             name: tensor if name == GIVEN_NUMBERS else tensor[:, :length] for name, tensor in inputs.items()
         }
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
-        """Some of the texts, each as often as it is named."""
+        """Some of the texts; one may occur several times."""
         places = rows.numpy() if isinstance(rows, Tensor) else rows
         return replace(
             self,
@@ -126,10 +127,25 @@ class Encoded:
             begins=None if taken.begins is None else taken.begins[:, :longest],
         )
 
+    @classmethod
+    def joined(cls, texts: Sequence[Self]) -> Self:
+        """Texts that were read one by one, padded to the longest."""
+
+        def padded(name: str, value: float) -> Any:
+            own = [torch.as_tensor(getattr(text, name)) for text in texts]
+            return pad_sequence([one[0] for one in own], batch_first=True, padding_value=value)
+
+        first, given = texts[0], {"ids": padded("ids", 0), "mask": padded("mask", 0)}
+        given |= {name: padded(name, value).numpy() for name, value in (("words", -1), ("offsets", 0))}
+        given |= {name: padded(name, 0) for name in ("types", "question") if getattr(first, name) is not None}
+        if first.begins is not None:
+            given["begins"] = padded("begins", 0).numpy()
+        return replace(first, **given)
+
     @cached_property
     def owner(self) -> Int[Tensor, "texts tokens"]:
-        """The first of the tokens that are taken out together with each token: it alone, or the first piece
-        of its word."""
+        """The first of the tokens that are removed together with each token: the token itself, or the first
+        piece of its word."""
         places = np.broadcast_to(np.arange(self.ids.shape[1]), self.words.shape)
         if self.unit == "token":
             return torch.from_numpy(places.copy())
@@ -144,7 +160,7 @@ class Encoded:
 
     @property
     def leads(self) -> Bool[Tensor, "texts tokens"]:
-        """Which tokens stand for their unit."""
+        """Which tokens represent their unit."""
         return self.mask & (self.owner == torch.arange(self.ids.shape[1]))
 
     @property
@@ -171,31 +187,38 @@ class Encoded:
         return touched.gather(1, owner)
 
     def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
-        """The place of the token beside each of these ``words``, by the direction; −1
-        where there is none."""
+        """The place of each word's neighbour, by direction; −1 if there is none."""
         order = np.arange(len(words))
         return {"previous": order - 1, "next": np.append(order[1:], -1), "itself": order}
 
     def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
-        """How many tokens further one stands than another."""
+        """The distance between two tokens, in tokens."""
         order = np.arange(len(words), dtype=float)
         return np.abs(order - order[:, None])
 
-    def baseline(self, tokenizer: Any) -> Encoded:
-        """Texts as long that say nothing: every word is padding that is read; special tokens stay."""
+    def baseline(self, token: int) -> Encoded:
+        """Empty texts of the same length: this token in place of every word; special tokens stay."""
         words = self.mask & torch.from_numpy(self.words >= 0)
-        return replace(self, ids=self.ids.masked_fill(words, tokenizer.pad_token_id))
+        return replace(self, ids=self.ids.masked_fill(words, token))
 
     def find_marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
         """Which tokens share a character with a mark of their text."""
         return find_marked_tokens(texts, marks, self.offsets)
 
+    def in_image(self, row: int) -> Bool[np.ndarray, " tokens"]:
+        """Which tokens of a text are image tokens."""
+        return np.zeros(self.ids.shape[1], dtype=bool)
+
+    def adjacent_parts(self, row: int) -> Bool[np.ndarray, "parts parts"] | None:
+        """Which parts of the image of a text share an edge; None where that is not known."""
+        return None
+
     def name_tokens(self, row: int, names: Sequence[str]) -> list[str]:
-        """What the tokens of a text are called, by what the tokenizer calls them."""
+        """The names of the tokens of a text, from the tokenizer."""
         return list(names)
 
     def drawing(self, index: int, text: str) -> dict[str, Any]:
-        """What an attribution needs beside its text to be drawn, or in place of it."""
+        """What an attribution needs to be drawn, besides its text or in place of it."""
         return {}
 
 

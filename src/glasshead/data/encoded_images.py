@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from io import BytesIO
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int, UInt8
-from PIL import Image
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
+from glasshead.data.pictures import Edge, Picture, as_data_uri, decode_pixels
 from glasshead.nouns import IMAGE_NOUNS, Nouns
 
 Box = tuple[int, int, int, int]
@@ -25,17 +23,19 @@ Fill = Literal["neutral-colour", "mean-colour", "blur"]
 the image out of focus."""
 DIRECTIONS = {"left": (0, -1), "right": (0, 1), "above": (-1, 0), "below": (1, 0)}
 """How many rows down and columns to the right the patch stands on each side of another."""
+MOST_SHOWN = 480
+"""Pixels of the longer side of an image on a page."""
 BLUR = 0.25
 """The window of the blur, as a share of the longer side of the image."""
 
 
 @dataclass(frozen=True)
 class PatchGrid:
-    """Where the patches of an image stand, in pixels and among the tokens of a model.
+    """The places of the patches of an image, in pixels and among the tokens of a model.
 
     ``special`` tokens of the model (a class token, a distillation token, registers) come before the patches,
-    which follow row by row. In each direction, patches are divided into so many ``blocks`` (None: each is
-    one by itself).
+    which follow row by row. In each direction, patches are divided into ``blocks`` (None: each patch is a
+    block).
     """
 
     rows: int
@@ -60,7 +60,7 @@ class PatchGrid:
 
     @property
     def owner(self) -> Int[Tensor, " tokens"]:
-        """The first token of the block of each token; special tokens stand for themselves."""
+        """The first token of the block of each token; special tokens represent themselves."""
         _, first, place = np.unique(self.block_of_patch, return_index=True, return_inverse=True)
         return torch.from_numpy(np.concatenate([np.arange(self.special), self.special + first[place]]))
 
@@ -76,8 +76,8 @@ class PatchGrid:
     def patches_at(
         self, boxes: Sequence[Sequence[float]], frame: Sequence[float]
     ) -> Bool[np.ndarray, " patches"]:
-        """Which patches share a pixel with boxes in an image of which the ``frame`` was kept: left, top,
-        right and bottom in its own pixels."""
+        """Which patches share a pixel with boxes in an image cropped to ``frame``: left, top, right and
+        bottom in its own pixels."""
         left, top, right, bottom = frame
         scale = np.array([self.width / (right - left), self.height / (bottom - top)] * 2)
         touched = np.zeros(self.rows * self.columns, dtype=bool)
@@ -108,16 +108,19 @@ class Normalisation:
 
 @dataclass(frozen=True, eq=False)
 class EncodedImages(Encoded):
-    """The pixels of images, cut and scaled as a model reads them, and where their patches stand.
+    """The pixels of images, cropped and scaled as a model reads them, and the places of their patches.
 
     ``ids`` are numbers that are equal where patches are, ``words`` the numbers of patches, −1 for special
-    tokens. ``frames`` are what was kept of each image: left, top, right and bottom in its own pixels.
+    tokens. ``frames`` are the parts that were kept of the ``pictures``: left, top, right and bottom in
+    their own pixels. ``asks_region``: the question marks patches, which are outlined.
     """
 
     pixels: UInt8[Tensor, "images c h w"] = field(default_factory=lambda: torch.empty(0))
     frames: Float[np.ndarray, "images 4"] = field(default_factory=lambda: np.empty((0, 4)))
     grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
+    pictures: tuple[Picture, ...] = ()
+    asks_region: bool = False
 
     edits: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
     nouns: ClassVar[Nouns] = IMAGE_NOUNS
@@ -138,19 +141,22 @@ class EncodedImages(Encoded):
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
-        """Inputs as they are: images of one model have one size."""
+        """Inputs as they are, since all images of a model have one size."""
         return inputs
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
         places = rows.numpy() if isinstance(rows, Tensor) else rows
-        return replace(super().take(rows), pixels=self.pixels[rows], frames=self.frames[places])
+        pictures = tuple(self.pictures[number] for number in np.arange(len(self.pictures))[places])
+        return replace(
+            super().take(rows), pixels=self.pixels[rows], frames=self.frames[places], pictures=pictures
+        )
 
     @cached_property
     def owner(self) -> Int[Tensor, "images tokens"]:
         return self.grid.owner.expand(self.ids.shape)
 
     def fill_patches(self, removed: Bool[Tensor, "images tokens"], fill: Fill) -> EncodedImages:
-        """The images with something else where patches were, which then is read as it stands."""
+        """The images, with some patches replaced."""
         patches = removed[:, self.grid.special :].reshape(-1, 1, self.grid.rows, self.grid.columns)
         gone = torch.zeros(len(patches), 1, *self.pixels.shape[2:], dtype=torch.bool)
         for patch in range(self.grid.rows * self.grid.columns):
@@ -174,13 +180,14 @@ class EncodedImages(Encoded):
         return neighbours | {"itself": np.arange(len(words))}
 
     def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
-        """How many patches lie between the middles of two; NaN of special tokens, which stand nowhere."""
+        """How many patches lie between the middles of two; NaN for special tokens, which have no place."""
         places = np.stack(np.divmod(words, self.grid.columns), axis=1).astype(float)
         places[words < 0] = np.nan
         return np.asarray(np.linalg.norm(places - places[:, None], axis=-1))
 
-    def baseline(self, tokenizer: Any) -> EncodedImages:
-        """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""
+    def baseline(self, token: int) -> EncodedImages:
+        """Zeros, the colour that the processor subtracts; the mean colour of an image may reveal its
+        class."""
         return replace(self, pixels=torch.zeros(self.pixels.shape))
 
     def find_marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
@@ -194,14 +201,42 @@ class EncodedImages(Encoded):
         ).reshape(self.ids.shape)
 
     def drawing(self, index: int, text: str) -> dict[str, Any]:
-        """The image as the model reads it, as a data URI, and the box of each token; none of special ones."""
-        file = BytesIO()
-        Image.fromarray(self.pixels[index].permute(1, 2, 0).numpy()).save(file, "PNG")
-        patches = [self.grid.box(patch) for patch in range(self.grid.rows * self.grid.columns)]
-        return {
-            "image": f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}",
-            "boxes": (*[None] * self.grid.special, *patches),
-        }
+        """The original image as a data URI, and the box of each token; special tokens have none."""
+        pixels, (left, top, right, bottom) = decode_pixels(self.pictures[index]), self.frames[index]
+        across, down = (right - left) / self.grid.width, (bottom - top) / self.grid.height
+        enlarged = max(int(np.ceil(1 / across)), int(np.ceil(1 / down)))  # no patch is less than a pixel
+        if self.asks_region:  # lines of some pixels must not hide it
+            enlarged = max(enlarged, MOST_SHOWN // (2 * max(pixels.size)))
+        scale = min(MOST_SHOWN / max(pixels.size), enlarged)
+        boxes = [
+            (
+                round((left + own_left * across) * scale),
+                round((top + own_top * down) * scale),
+                round((left + own_right * across) * scale),
+                round((top + own_bottom * down) * scale),
+            )
+            for own_left, own_top, own_right, own_bottom in map(
+                self.grid.box, range(self.grid.rows * self.grid.columns)
+            )
+        ]
+        edges = self.region_edges(index, boxes) if self.asks_region else ()
+        shown = as_data_uri(pixels, scale, edges)
+        return {"images": (shown,), "boxes": (*[None] * self.grid.special, *boxes)}
+
+    def region_edges(self, index: int, boxes: Sequence[Box]) -> list[Edge]:
+        """The sides at which the marked patches touch others, or the edge of the image."""
+        assert self.question is not None
+        asked = self.question[index, self.grid.special :].bool().numpy()
+        neighbours, edges = self.neighbours(np.arange(len(asked))), []
+        for patch in np.flatnonzero(asked).tolist():
+            left, top, right, bottom = boxes[patch]
+            sides = {
+                "left": (left, top, left, bottom), "right": (right, top, right, bottom),
+                "above": (left, top, right, top), "below": (left, bottom, right, bottom),
+            }  # fmt: skip
+            beside = {side: neighbours[side][patch] for side in sides}
+            edges += [edge for side, edge in sides.items() if beside[side] < 0 or not asked[beside[side]]]
+        return edges
 
 
 def neutral_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
@@ -217,7 +252,10 @@ def mean_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> F
 def blur(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
     """The mean colour around each pixel, without what is beyond the edges."""
     window = max(int(BLUR * max(pixels.shape[2:])) // 2 * 2 + 1, 3)
-    return avg_pool2d(pixels, window, stride=1, padding=window // 2, count_include_pad=False)
+    for sides in ((window, 1), (1, window)):  # a mean of means
+        padding = sides[0] // 2, sides[1] // 2
+        pixels = avg_pool2d(pixels, sides, stride=1, padding=padding, count_include_pad=False)
+    return pixels
 
 
 FILLS = {"neutral-colour": neutral_colour, "mean-colour": mean_colour, "blur": blur}

@@ -1,16 +1,19 @@
-"""Prompts with an answer that is given, perhaps beside another one: tables as data sets of text to text have
+"""Prompts with an answer that is given, perhaps next to another one: tables as data sets of text to text have
 them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glasshead.data.chats import is_chat
+from glasshead.data.image_columns import IMAGE_COLUMNS
 from glasshead.data.label_columns import columns_of, refuse_choices
 from glasshead.data.options import LoadOptions
+from glasshead.data.pictures import Picture, as_picture
 from glasshead.data.schema import NoTextError
 from glasshead.data.unlabelled import has_lines
 from glasshead.errors import InputError
@@ -37,23 +40,33 @@ AGAINST = ("against", "rejected")
 """Columns of the answer with which another one is compared."""
 BESIDE = ("context", "input", "passage", "system")
 """Columns that belong to a prompt, in a place that only a template knows."""
+MESSAGES = "messages"
+"""A column of whole chats, whose last message is the answer."""
+ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """A prompt, or the source of an encoder–decoder, the answer that is given to it, and perhaps another."""
+    """A prompt, or the source of an encoder–decoder, its answer, and perhaps another answer. A prompt of
+    chat messages has no text until a tokenizer has made one. ``image`` is the image that the prompt is
+    about, if there is one, and ``other`` another prompt about it: that of the next row with the same image
+    or, if there is none, of the next row.
+    """
 
-    prompt: str
+    prompt: Any
     answer: str
     against: str | None = None
+    image: Picture | None = None
+    other: str | None = None
 
 
 class AnswerColumns(NamedTuple):
-    """What the columns of prompts, answers, and answers to compare with are called."""
+    """What the columns of prompts, answers, answers to compare with, and images are called."""
 
     prompt: str
     answer: str
     against: str | None
+    image: str | None
 
 
 def find_answer_columns(names: Collection[str], options: LoadOptions) -> AnswerColumns | None:
@@ -64,17 +77,22 @@ def find_answer_columns(names: Collection[str], options: LoadOptions) -> AnswerC
     prompts = [options.text_column] if options.text_column else list(dict.fromkeys(one for one, _ in PAIRS))
     pairs = PAIRS if options.label_column is None else [(one, options.label_column) for one in prompts]
     found = next(((prompt, answer) for prompt, answer in pairs if {prompt, answer} <= {*names}), None)
+    if found is None and options.text_column is options.label_column is None and "text" not in names:
+        found = (MESSAGES, MESSAGES) if MESSAGES in names else None
     if found is None:
         return None
     # Named columns are all that is read: what else a table holds may mean anything.
     others = AGAINST if options.label_column is None else ()
-    return AnswerColumns(*found, next((name for name in others if name in names), None))
+    against, image = (
+        next((name for name in known if name in names), None) for known in (others, IMAGE_COLUMNS)
+    )
+    return AnswerColumns(*found, against, image)
 
 
 def columns_of_answers(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
 ) -> AnswerColumns | None:
-    """Which columns of a source are prompts with answers; None: there are no such.
+    """The columns of a source that are prompts with answers; None if there are none.
 
     Raises:
         InputError: if there is no such source or split.
@@ -94,8 +112,8 @@ def read_given(
     """The rows of a split.
 
     Raises:
-        InputError: if there is no such split, with the row of what is no text, and where a prompt has a
-            second part in another column, unless the columns are named.
+        InputError: if there is no such split, with the row of a value that is not a text or an image, and
+        if a prompt has a second part in another column, unless the columns are named.
     """
     refuse_choices(options)
     columns = columns_of(source, split, options)
@@ -109,28 +127,98 @@ def read_given(
         for row, value in enumerate(columns.values.get(name, ()), 1):
             if value:
                 raise InputError(
-                    f"{columns.source} row {row} has {name!r} beside {names.prompt!r}: write both into one "
-                    f"column, as the model reads them, or name {spell('text_column')} and "
+                    f"{columns.source} row {row} has both {name!r} and {names.prompt!r}: write both into "
+                    f"one column in the form that the model reads, or name {spell('text_column')} and "
                     f"{spell('label_column')}"
                 )
-    cells = [columns.values[name] for name in names if name is not None]
-    for row, values in enumerate(zip(*cells, strict=True), 1):
-        for column, value in zip(names, values, strict=False):
-            if is_chat(value):
-                raise InputError(
-                    f"{columns.source} row {row}: {column!r} is a list of chat messages: apply the "
-                    "chat template of the tokenizer to them first (apply_chat_template)"
-                )
-            if not isinstance(value, str) or not value.strip():
-                raise InputError(
-                    f"{columns.source} row {row}: {column!r} is {str(value)[:40]!r}, which is no text: "
-                    "give one, or remove the row"
-                )
-    return [GivenAnswer(*values) for values in zip(*cells, strict=True)]
+    of_text = [name for name in names[:3] if name is not None]
+    given = []
+    for row, cells in enumerate(zip(*(columns.values[name] for name in of_text), strict=True), 1):
+        own = GivenAnswer(*read_row(f"{columns.source} row {row}", of_text, cells))
+        if names.image is not None and not isinstance(own.prompt, str):
+            raise InputError(f"{columns.source} row {row} has an image and chat messages: give a text")
+        given.append(own)
+    if names.image is None:
+        return given
+    folder = Path(source).parent if isinstance(source, str | Path) else Path()
+    pictures = [
+        read_cell(columns.source, row, cell, folder)
+        for row, cell in enumerate(columns.values[names.image], 1)
+    ]
+    return with_others([replace(one, image=own) for one, own in zip(given, pictures, strict=True)])
+
+
+def read_row(where: str, names: Sequence[str], cells: Sequence[Any]) -> list[Any]:
+    """The prompt, a text or chat messages, and the answers of a row, texts.
+
+    Raises:
+        InputError: with the row, of what is neither, and of chat messages that are no single answer.
+    """
+    first, *answers = cells
+    if names[0] == names[1]:  # whole chats
+        if not is_chat(first) or len(first) < 2:
+            raise InputError(f"{where}: {names[0]!r} is not a chat of two messages or more: remove the row")
+        first, answers = first[:-1], [first[-1:]]
+    values = [first, *map(reply_in, answers)]
+    for name, value in zip(names, values, strict=True):
+        if is_chat(value) and value is not first:
+            raise InputError(
+                f"{where}: {name!r} does not end with one message of the assistant that is a text: give such "
+                "an answer, or remove the row"
+            )
+        if not is_chat(value) and not (isinstance(value, str) and value.strip()):
+            raise InputError(
+                f"{where}: {name!r} is {str(value)[:40]!r}, which is not a text: give one, or remove the row"
+            )
+    return values
+
+
+def reply_in(cell: Any) -> Any:
+    """What a single message of the assistant says; anything else as it is."""
+    if not is_chat(cell) or len(cell) != 1 or cell[0]["role"] != ASSISTANT:
+        return cell
+    return cell[0].get("content", cell)
+
+
+def with_others(rows: Sequence[GivenAnswer]) -> list[GivenAnswer]:
+    """Rows about images, each with another prompt."""
+    by_image: dict[bytes, list[int]] = {}
+    for number, one in enumerate(rows):
+        by_image.setdefault(b"" if one.image is None else one.image.content, []).append(number)
+    found = next_prompts(rows, range(len(rows)))
+    for numbers in by_image.values():
+        found |= next_prompts(rows, numbers)
+    return [replace(one, other=found.get(number)) for number, one in enumerate(rows)]
+
+
+def next_prompts(rows: Sequence[GivenAnswer], numbers: Sequence[int]) -> dict[int, str]:
+    """For some rows, in a circle, the prompt of the next one that has another prompt."""
+    found: dict[int, str] = {}
+    other = None
+    for own, behind in reversed([*pairwise([*numbers, *numbers])]):
+        if rows[own].prompt != rows[behind].prompt:
+            other = str(rows[behind].prompt)
+        if other is not None:
+            found[own] = other
+    return found
+
+
+def read_cell(source: str, row: int, cell: object, folder: Path) -> Picture:
+    """The image of a row; one that is named may lie in the folder of its table.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if isinstance(cell, str) and not Path(cell).is_file() and (folder / cell).is_file():
+        cell = folder / cell
+    try:
+        return as_picture(cell)
+    except InputError as error:
+        raise InputError(f"{source} row {row}: {error}") from error
 
 
 def no_prompts(error: NoTextError) -> InputError:
-    """What a language model says of a table with neither texts nor prompts that it knows."""
+    """The error about a table with neither texts nor prompts for a language model."""
     return InputError(
         f"{error}, or name prompts and their answers with {spell('text_column')} and {spell('label_column')}"
     )

@@ -74,7 +74,7 @@ def with_array_images(data: Dataset) -> Dataset:
     """A data set whose column of images may hold arrays: these as images.
 
     Raises:
-        InputError: if there is no text beside them and they are no images.
+        InputError: if there is no text next to them and they are not images.
     """
     for name in IMAGE_COLUMNS:
         depth = depth_of(data.features[name]) if name in data.features else 0

@@ -14,8 +14,8 @@ from glasshead.errors import InputError
 
 IMAGE, LABEL = "image", "label"
 MOST_IMAGE_BYTES = 256_000_000
-"""A larger file in a zip is no image."""
-CLASS_FOLDERS = "put the images of each class into a folder that is called by it, as cat/1.png"
+"""A larger file in a zip is not an image."""
+CLASS_FOLDERS = "put the images of each class into a folder with its name, as in cat/1.png"
 
 
 class ImageFile(NamedTuple):
@@ -54,7 +54,7 @@ def image_splits(folder: Path) -> dict[str, Columns]:
         return by_split
     deeper = (path.relative_to(folder) for path in folder.glob("*/*/*/**/*"))
     if (lost := next(filter(is_image, deeper), None)) is not None:
-        raise InputError(f"{folder}: {lost} stands too deep: {CLASS_FOLDERS}")
+        raise InputError(f"{folder}: {lost} is nested too deep: {CLASS_FOLDERS}")
     files = [
         ImageFile(PurePosixPath(path.relative_to(folder).as_posix()), read_picture(path))
         for path in image_paths(folder)
@@ -66,7 +66,7 @@ def zip_splits(path: Path) -> dict[str, Columns]:
     """The columns of every split of a zip file.
 
     Raises:
-        InputError: as `image_splits`, and if it is no whole zip file.
+        InputError: as `image_splits`, and if it is not a whole zip file.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -77,7 +77,8 @@ def zip_splits(path: Path) -> dict[str, Columns]:
                     continue
                 if entry.file_size > MOST_IMAGE_BYTES:
                     raise InputError(
-                        f"{path}: {entry.filename} unpacks to {entry.file_size:,} bytes: no image"
+                        f"{path}: {entry.filename} unpacks to {entry.file_size:,} "
+                        "bytes, too many for an image"
                     )
                 files.append(ImageFile(place, Picture(place.name, archive.read(entry))))
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
@@ -95,12 +96,12 @@ def list_images(folder: Path) -> list[Path]:
     """
     paths = list(image_paths(folder))
     if not paths:
-        raise InputError(f"{folder} holds no image: give one of {', '.join(IMAGE_SUFFIXES)}")
+        raise InputError(f"{folder} has no image: give one of {', '.join(IMAGE_SUFFIXES)}")
     return paths
 
 
 def is_image(place: PurePosixPath | Path) -> bool:
-    """Whether a file is called like an image; what systems hide beside images is none."""
+    """Whether a file is called like an image; what systems hide next to images is none."""
     hidden = any(part.startswith((".", "__MACOSX")) for part in place.parts[-3:])
     return place.suffix.lower() in IMAGE_SUFFIXES and not hidden
 
@@ -126,7 +127,7 @@ def by_splits(source: str, files: list[ImageFile]) -> dict[str, Columns]:
         InputError: if there is no image, or there is no train split.
     """
     if not files:
-        raise InputError(f"{source} holds no image: {CLASS_FOLDERS}")
+        raise InputError(f"{source} has no image: {CLASS_FOLDERS}")
     flat = [file for file in files if len(file.place.parts) < 2 or file.place.parts[-2].lower() in SPLITS]
     if flat:
         raise NoLabelError(f"{source}: {flat[0].place} has no class: {CLASS_FOLDERS}")
@@ -134,7 +135,7 @@ def by_splits(source: str, files: list[ImageFile]) -> dict[str, Columns]:
     named = [SPLITS.get(split, "train") for split in splits]
     if any(split in SPLITS for split in splits) and not all(split in SPLITS for split in splits):
         odd = next(file for file, split in zip(files, splits, strict=True) if split not in SPLITS)
-        raise InputError(f"{source}: {odd.place} is in no split, and others are: move it into one")
+        raise InputError(f"{source}: {odd.place} is in no split, but others are: move it into one")
     columns: dict[str, Columns] = {}
     for split in dict.fromkeys(named):
         own = [file for file, name in zip(files, named, strict=True) if name == split]

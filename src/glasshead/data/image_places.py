@@ -9,20 +9,27 @@ than the same guess half a token to each side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 from numpy.typing import NDArray
 from PIL import Image
 
 from glasshead.data.encoded_images import Box
 from glasshead.data.texts_with_images import ImagePlaces
+from glasshead.errors import InputError
 
 Look = Callable[[Image.Image], NDArray[np.float64]]
 """The vectors [tokens, d] that a model makes of an image."""
+LookAtAll = Callable[[Sequence[Image.Image]], NDArray[np.float64]]
+"""The vectors of several images in one text."""
+Size = tuple[int, int]
+"""Width and height of an image."""
+Measured = tuple[Bool[np.ndarray, " tokens"], ImagePlaces | None]
+"""Which tokens depend on an image, and where these are in it; None: that cannot be told."""
 Frame = tuple[float, float, float, float]
 """Left, top, right and bottom of what a processor makes of an image, in pixels of this."""
 Boxes = NDArray[np.float64]
@@ -32,6 +39,8 @@ SQUARES = 12
 """Images with a square that are looked at."""
 SIDES = (0.12, 0.32)
 """The sides of a square, as parts of those of the image: at most a tenth of it."""
+ALIKE = 1e-3
+"""Vectors that differ by less than this part of the largest are those of the same image."""
 SAME = 1e-5
 """A vector that changes by less than this part of the largest change is the same for every image."""
 LITTLE = 0.02
@@ -53,13 +62,63 @@ class Guess(NamedTuple):
     names: tuple[str, ...]
 
 
-def find_places(look: Look, size: tuple[int, int]) -> tuple[Bool[np.ndarray, " tokens"], ImagePlaces | None]:
+def find_places_of_all(
+    look: LookAtAll, sizes: Sequence[Size], alone: Callable[[Size], Measured]
+) -> tuple[Int[np.ndarray, " tokens"], tuple[ImagePlaces | None, ...]]:
+    """The number of the image on which each token of several images in one text depends (−1: on none), and
+    where the tokens of each image are in it. Images are measured one by one if the model gives them the same
+    vectors together as ``alone``.
+
+    Raises:
+        InputError: if a token depends on several images.
+    """
+    noises = [noise_of(size, seed) for seed, size in enumerate(sizes)]
+    together, apart = look(noises), np.concatenate([look([noise]) for noise in noises])
+    if together.shape == apart.shape and np.abs(together - apart).max() <= ALIKE * np.abs(together).max():
+        found = [alone(size) for size in sizes]
+        each = [np.where(seen, number, -1) for number, (seen, _) in enumerate(found)]
+        return np.concatenate(each), tuple(places for _, places in found)
+    greys = [Image.new("RGB", size, GREY) for size in sizes]
+    owners, places = np.full(len(together), -1), list[ImagePlaces | None]()
+    for number, noise in enumerate(noises):
+        own, own_places = places_of_one(look, greys, number, noise)
+        if (owners[own] >= 0).any():
+            raise InputError(
+                "this model mixes the images of a text before its language model reads them, so no image "
+                "token belongs to one of them: give one image"
+            )
+        owners[own] = number
+        places.append(own_places)
+    return owners, tuple(places)
+
+
+def places_of_one(
+    look: LookAtAll, greys: Sequence[Image.Image], number: int, noise: Image.Image
+) -> tuple[Int[np.ndarray, " own"], ImagePlaces | None]:
+    """The tokens that depend on one of several images, and where they are in it."""
+
+    def look_at_one(image: Image.Image) -> NDArray[np.float64]:
+        return look([*greys[:number], image, *greys[number + 1 :]])
+
+    moved = np.linalg.norm(look_at_one(noise) - look(greys), axis=1)
+    own = np.flatnonzero(moved > SAME * moved.max(initial=0))
+    if not len(own):
+        return own, None
+    return own, find_places(lambda image: look_at_one(image)[own[0] : own[-1] + 1], noise.size)[1]
+
+
+def noise_of(size: Size, seed: int) -> Image.Image:
+    """An image of noise."""
+    width, height = size
+    return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8))
+
+
+def find_places(look: Look, size: Size) -> Measured:
     """Which tokens depend on an image of a width and height, and where these are in it; None: that cannot be
     told."""
     rng = np.random.default_rng(0)
-    width, height = size
     grey = look(Image.new("RGB", size, GREY))
-    noise = look(Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)))
+    noise = look(noise_of(size, 0))
     moved = np.linalg.norm(noise - grey, axis=1)
     seen = moved > SAME * moved.max(initial=0)
     squares = [draw_square(rng, size) for _ in range(SQUARES)]

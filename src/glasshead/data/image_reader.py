@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
@@ -27,10 +27,10 @@ OTHER_SHAPES = ((40, 64), (64, 40))
 
 @dataclass(frozen=True)
 class ImageReader(UnitReader):
-    """What stands where a tokenizer does: a Transformers image processor, and where patches stand.
+    """What takes the place of a tokenizer: a Transformers image processor, and the places of patches.
 
-    The processor scales and cuts; its normalisation is done here, so that the pixels between are those that
-    are drawn and that fills are made of.
+    The processor scales and crops. Its normalisation is done here, because the pixels before it are drawn,
+    and are replaced in removed patches.
     """
 
     processor: Any
@@ -41,7 +41,7 @@ class ImageReader(UnitReader):
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20
 
-    def inputs(self, sources: Sequence[Any]) -> list[Picture]:
+    def inputs(self, sources: Sequence[Any]) -> list[Any]:
         pictures: list[Picture] = []
         for source in (image for own in sources for image in images_of(own)):
             folder = Path(source).expanduser() if isinstance(source, str | Path) else None
@@ -75,10 +75,11 @@ class ImageReader(UnitReader):
             frames=frames,
             grid=self.grid,
             normalise=self.normalise,
+            pictures=tuple(pictures),
         )
 
     def frame_of(self, image: Image.Image) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of what the processor does not cut off, in pixels of the image."""
+        """Left, top, right and bottom of the part that the processor keeps, in pixels of the image."""
         width, height = image.size
         if not getattr(self.processor, "do_center_crop", False):
             return 0, 0, width, height
@@ -109,10 +110,12 @@ class ImageReader(UnitReader):
         if units < patches:
             parts.append(f"{units} blocks of an image as units instead of its {patches} patches")
         more = total * patches / (inputs * units)
-        return f"audited were {', with '.join(parts)}: all would take about {more:,.0f} times as many passes"
+        return (
+            f"the audit used {', with '.join(parts)}: all would take about {more:,.0f} times as many passes"
+        )
 
     def with_blocks(self, blocks: int | None) -> Self:
-        """A reader with so many blocks of patches in each direction, which are taken out as a whole.
+        """A reader with ``blocks`` blocks of patches in each direction, which are removed as a whole.
 
         Raises:
             InputError: on a number below 2.
@@ -122,11 +125,38 @@ class ImageReader(UnitReader):
         return replace(self, grid=replace(self.grid, blocks=blocks))
 
 
+class CaptionedImage(NamedTuple):
+    """An image and one text about it, for a model that compares both."""
+
+    picture: Picture
+    caption: str
+
+
 @dataclass(frozen=True)
 class CaptionReader(ImageReader):
-    """Before a model that compares images with texts: also the tokenizer of these."""
+    """For models that compare images with texts: it holds the tokenizer, too."""
 
     tokenizer: Any = None
+
+    def inputs(self, sources: Sequence[Any]) -> list[Any]:
+        """Images, or images with a caption each, given as ``{"image": …, "text": …}``.
+
+        Raises:
+            InputError: on both at once, and as `ImageReader.inputs`.
+        """
+        if any(isinstance(own, Mapping) and "images" in own for own in sources):
+            raise InputError("this model compares one image with its caption: give one image for each text")
+        captioned = [isinstance(own, Mapping) and {"image", "text"} <= set(own) for own in sources]
+        if not any(captioned):
+            return [*super().inputs(sources)]
+        if not all(captioned):
+            raise InputError(
+                "some of these images have a caption and some have none: explain them separately"
+            )
+        for own in sources:
+            if not isinstance(own["text"], str) or not own["text"].strip():
+                raise InputError("the caption of an image must be a text that is not empty")
+        return [CaptionedImage(as_picture(own["image"]), own["text"]) for own in sources]
 
     def save_pretrained(self, folder: str | Path) -> None:
         super().save_pretrained(folder)
@@ -141,7 +171,7 @@ def process_image(processor: Any, image: Image.Image, **options: bool) -> UInt8[
 
 
 def normalisation_of(processor: Any) -> Normalisation:
-    """What a processor does to pixels once they have their size."""
+    """The normalisation that a processor applies after resizing."""
     scale = float(processor.rescale_factor) if getattr(processor, "do_rescale", True) else 1.0
     normalises = getattr(processor, "do_normalize", True)
     mean, deviation = (
@@ -164,7 +194,7 @@ def image_size(processor: Any) -> tuple[int, int]:
         read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
-            f"{type(processor).__name__} makes no pixels of one image: give the image processor of the model"
+            f"{type(processor).__name__} makes no pixels from an image: give the image processor of the model"
         ) from error
     if plain[0].ndim != 3:
         raise InputError(
@@ -173,11 +203,11 @@ def image_size(processor: Any) -> tuple[int, int]:
         )
     if plain[0].shape != plain[1].shape or len(plain[0]) != 3:
         raise InputError(
-            f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "
-            "its size to a height and a width"
+            f"{type(processor).__name__} gives images of different shapes different sizes, but patches need "
+            "one size: set its height and width"
         )
     normalise = normalisation_of(processor)
     for own, expected in zip(plain, read, strict=True):
         if not np.allclose(normalise(torch.from_numpy(own)[None].float())[0].numpy(), expected, atol=1e-2):
-            raise InputError(f"{type(processor).__name__} changes colours in a way of its own")
+            raise InputError(f"{type(processor).__name__} changes colours in an unknown way")
     return plain[0].shape[1], plain[0].shape[2]

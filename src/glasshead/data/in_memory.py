@@ -59,7 +59,7 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
         check_utf8(*data)
         return Dataset.from_dict({"text": data})
     raise InputError(
-        f"{type(data).__name__} is no data that can be read: give a file, a folder, a Hub name, a "
+        f"{type(data).__name__} cannot be read as data: give a file, a folder, a Hub name, a "
         "datasets.Dataset, a pandas.DataFrame, or a list of dictionaries or of texts"
     )
 
@@ -68,10 +68,11 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     """The rows of a `datasets.Dataset` with the columns text, (text_pair or image,) label, and further
     ``columns``.
 
-    What has these columns already, with a `ClassLabel` or numbers in float64, is returned as it is.
+    A data set that has these columns already, with a `ClassLabel` or numbers in float64, is returned
+    unchanged.
 
     Raises:
-        InputError: if a column is missing, or holds no texts or no labels, and on marks that are not in their
+        InputError: if a column is missing, or has no texts or no labels, and on marks that are not in their
             text.
     """
     from datasets import ClassLabel, Image, Value

@@ -11,7 +11,7 @@ RECORDS = 'write a list of records, [{"text": …, "label": …}, …], or one r
 
 
 HOLDERS = ("data", "rows", "records", "examples", "train", "validation", "test")
-"""What an object calls the list of records beside which it has other things."""
+"""What an object calls the list of records next to which it has other things."""
 
 
 def json_lines(source: str, text: str) -> dict[str, list[Any]]:
@@ -58,14 +58,14 @@ def json_document(source: str, text: str) -> dict[str, list[Any]]:
         others = [name for name, value in document.items() if not are_records(value)]
         if len(lists) == 1 and others and not {*lists} & {*HOLDERS}:
             raise InputError(
-                f"{source} is an object with {others[0]!r} beside the list of records {next(iter(lists))!r}: "
-                f"{RECORDS}"
+                f"{source} is an object with {others[0]!r} next to the list of records "
+                f"{next(iter(lists))!r}: {RECORDS}"
             )
     if len(lists) > 1:
         raise InputError(f"{source} has several lists of records ({', '.join(lists)}): save each as a file")
     records = next(iter(lists.values()), None)
     if records is None:
-        raise InputError(f"{source} holds no list of records: {RECORDS}")
+        raise InputError(f"{source} has no list of records: {RECORDS}")
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise InputError(f"{source} record {number} is not a JSON object: {RECORDS}")

@@ -49,10 +49,10 @@ def read_questions(
     asked: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """The inputs of a split, each asked about one of the labels ``names``, or of those that are ``asked``:
-    with even chances one that it has or one that it lacks, drawn by the seed and its place in the data.
+    """The inputs of a split, each about one of the labels ``names``, or of those in ``asked``: as often
+    one that it has as one that it lacks, where there are both, drawn by the seed and its place in the data.
 
-    Labels stand in a column of lists (of names, numbers, or a 0 or 1 for each label), or in a column for each
+    Labels are in a column of lists (of names, numbers, or a 0 or 1 for each label), or in a column for each
     label with 0 or 1.
 
     Raises:
@@ -63,20 +63,18 @@ def read_questions(
     size = len(next(iter(values.values()), ()))
     has = labels_of_rows(found, names, options, size)
     if QUESTION in columns and QUESTION in values:
-        raise InputError(
-            f"{found.source} has a column {QUESTION!r} of its own: call it otherwise to slice by it"
-        )
+        raise InputError(f"{found.source} already has a column {QUESTION!r}: rename it to slice by it")
     extra = [name for name in columns if name != QUESTION]
     table = tabulate_with(found, [NO] * size, options, extra)
     numbers = [require_label(name, names) for name in asked or names]
     rows = ask_each(table, [names[number] for number in numbers], has[:, numbers], seed)
-    return dataset_of(rows, (NO, YES), f"asked about labels with seed {seed}")
+    return dataset_of(rows, (NO, YES), f"about labels drawn with seed {seed}")
 
 
 def tabulate_with(
     columns: Columns, labels: Sequence[Any], options: LoadOptions, extra: Sequence[str]
 ) -> Table:
-    """The rows of a source with these labels in the place of its own."""
+    """The rows of a source with these labels instead of its own."""
     values = {name: cells for name, cells in columns.values.items() if name != "label"}
     coded = {name: codes for name, codes in columns.coded.items() if name != "label"}
     labelled = replace(columns, values=values | {"label": list(labels)}, coded=coded)
@@ -165,8 +163,8 @@ def labels_of_rows(columns: Columns, names: Sequence[str], options: LoadOptions,
             missing = [name for name, column in zip(names, found, strict=True) if column is None]
             if missing:
                 raise InputError(
-                    f"{columns.source} has columns for some labels of the model and none for {missing[0]!r}: "
-                    "add it, or give lists of labels in a column 'labels'"
+                    f"{columns.source} has columns for some labels of the model but none for "
+                    f"{missing[0]!r}: add it, or give lists of labels in a column 'labels'"
                 )
             return np.array(
                 [truths(columns.source, str(column), cells[str(column)]) for column in found], dtype=bool
@@ -213,7 +211,7 @@ def labels_of_lists(columns: Columns, column: str, names: Sequence[str]) -> Flag
         for label in own:
             number = label_number(label, names)
             if number is None or has[row, number]:
-                meant = f"which is no label of the model: {did_you_mean(str(label), names)}"
+                meant = f"which is not a label of the model: {did_you_mean(str(label), names)}"
                 raise InputError(
                     f"{columns.source} row {row + 1} has {label!r} in the column {column!r}, "
                     f"{meant if number is None else 'twice'}"

@@ -39,9 +39,9 @@ def load(
 
     ``source`` is, in this order, a name in `DATASETS` or `IMAGE_SETS`, an existing folder or file, or a name
     on the Hub (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where
-    the task is regression. Images stand in ``image``, undecoded, and ``text`` is their name. Further
-    ``columns`` are kept as strings, and ``marks`` as lists of spans where there are any.
-    How each split was made stands in its ``info.description``.
+    the task is regression. Images are in ``image``, undecoded, and ``text`` is their name. Further
+    ``columns`` are kept as strings, and ``marks`` as lists of spans where there are any. How each split was
+    made is in its ``info.description``.
 
     Raises:
         InputError: if the source cannot be found or read, or does not hold such a task.
@@ -59,7 +59,7 @@ def load(
     else:
         if options.generator:
             known = ", ".join(DATASETS)
-            raise InputError(f"{name} is not synthetic: generator options go with {known}")
+            raise InputError(f"{name} is not synthetic: generator options are for {known}")
         tables, how = _read_source(source, options, columns, divide)
     names = None if options.rated else order_classes(tables)
     tables, how = subsample_splits(tables, how, options)
@@ -117,7 +117,9 @@ def _require_same_columns(tables: dict[str, Table]) -> None:
     for table in tables.values():
         if (table.text_pair is None) != (train.text_pair is None):
             raise InputError(
-                f"only one of {train.source} and {table.source} has text pairs: give both or none"
+                f"only one of {train.source} and {table.source} has text pairs: "
+                "give pairs in both or in "
+                "neither"
             )
 
 

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 Mark = tuple[int, ...]
 Marks = list[Mark] | None
 """Spans [start, end) of characters from 0, of images boxes (left, top, right, bottom) of pixels; None where
-nobody has marked anything."""
+no one has marked anything."""
 LETTERS_SHOWN = 60
 
 
@@ -54,7 +54,8 @@ def find_marks(
     so what they like. Of images, marks are ``boxes``.
 
     Raises:
-        InputError: where a named column is missing, or with the row of what is no list of spans of its text.
+        InputError: where a named column is missing, or with the row of what is not a list of spans of its
+            text.
     """
     name = column or MARKS
     if name not in cells:
@@ -86,14 +87,14 @@ def parse_marks(source: str, row: int, value: Any, text: str) -> Marks:
     spans = parse_lists(value, 2)
     if spans is None:
         raise InputError(
-            f"{source} row {row}: {as_typed(value)} is no list of spans: write them in characters from 0, as "
-            "[[0, 4], [10, 15]], or [] where nothing is marked"
+            f"{source} row {row}: {as_typed(value)} is not a list of spans: write them in characters from 0, "
+            "as [[0, 4], [10, 15]], or [] where nothing is marked"
         )
     for start, end in spans:
         if not 0 <= start < end <= len(text):
             raise InputError(
-                f"{source} row {row}: [{start}, {end}] is no part of its text, which has {len(text):,} "
-                "characters: count from 0, and give the end as the place after the last one"
+                f"{source} row {row}: [{start}, {end}] is not part of its text, which has {len(text):,} "
+                "characters: count from 0, with the end after the last character"
             )
     return [(int(start), int(end)) for start, end in spans]
 
@@ -112,8 +113,8 @@ def parse_boxes(source: str, row: int, value: Any, name: str) -> Marks:
         not (0 <= left < right and 0 <= top < bottom) for left, top, right, bottom in boxes
     ):
         raise InputError(
-            f"{source} row {row}: {as_typed(value)} is no list of boxes of {name}: write them in pixels as "
-            "[[left, top, right, bottom]], or [] where nothing is marked"
+            f"{source} row {row}: {as_typed(value)} is not a list of boxes of {name}: write them in pixels "
+            "as [[left, top, right, bottom]], or [] where nothing is marked"
         )
     return [tuple(map(int, box)) for box in boxes]
 

@@ -33,25 +33,24 @@ RIGHT = ("label", "answer", "answerKey", "answer_key")
 
 @dataclass(frozen=True)
 class OfferedChoices:
-    """A text, the second texts that are read behind it, one for each choice, and the number of the right
-    one."""
+    """A text, the second texts that follow it, one for each choice, and the number of the right one."""
 
     text: str
     seconds: tuple[str, ...]
     right: int
 
     def others(self, number: int) -> list[str]:
-        """The second texts but one."""
+        """All second texts except one."""
         return [second for place, second in enumerate(self.seconds) if place != number]
 
 
 def read_offered(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
 ) -> list[OfferedChoices]:
-    """The rows of a split. Where there is a passage, the question is read before each choice, behind it.
+    """The rows of a split. Where there is a passage, the question comes after it, before each choice.
 
     Raises:
-        InputError: if there are none, and with the row of one that has not several choices with a right one.
+        InputError: if there are none, and with the row of a question without several choices or a right one.
     """
     refuse_choices(options)
     columns = columns_of(source, split, options)
@@ -96,13 +95,13 @@ def listed_choices(offered: Any, where: str) -> tuple[list[str], list[str]]:
     """Choices and what they are called: by letters, unless the data have other names.
 
     Raises:
-        InputError: if they are no list of several different texts.
+        InputError: if they are not a list of several different texts.
     """
     names: Any = None
     if isinstance(offered, Mapping):
         offered, names = offered.get("text"), offered.get("label")
     if not isinstance(offered, Sequence) or not all(isinstance(one, str) and one for one in offered):
-        raise InputError(f"{where}: the choices are {offered!r}, and no list of texts")
+        raise InputError(f"{where}: the choices are {offered!r}, not a list of texts")
     if len(set(offered)) < max(2, len(offered)):
         raise InputError(f"{where}: two or more different choices are needed, not {list(offered)!r}")
     letters = [chr(ord("A") + number) for number in range(len(offered))]
@@ -139,10 +138,10 @@ def number_of_right(right: Any, texts: Sequence[str], letters: Sequence[str], wh
         found.add(int(right))
     if len(found) > 1:
         raise InputError(
-            f"{where}: the right choice is {right!r}, which is one of them and the number of another: name "
-            "it by its letter"
+            f"{where}: the right choice is {right!r}, which is one of them and also the number of another: "
+            "use its letter"
         )
     if not found:
         known = ", ".join(texts)[:80]
-        raise InputError(f"{where}: the right choice is {right!r}, which is none of {known}")
+        raise InputError(f"{where}: the right choice is {right!r}, not one of {known}")
     return found.pop()

@@ -20,14 +20,14 @@ class LoadOptions:
     """How to read a source; `dataclasses.asdict` of it is JSON, and ``LoadOptions(**json)`` brings it back.
 
     ``marks_column`` holds what people have marked in the texts. ``classes`` keeps those classes only, in the
-    order given. ``labels`` merges classes whose names end in the same word ("very negative" and "negative")
-    into so many. ``task`` is classification, or regression, where labels are numbers. Of every split that has
-    more than ``max_examples``, a random part of that size is taken. ``generator`` changes
-    options of a synthetic set (`SyntheticOptions`). ``encoding`` is that of a file that is not UTF-8, and
-    ``separator`` the character between the columns of a CSV or TSV file ("tab" is one, too).
+    order given. ``labels`` merges classes whose names end in the same word ("very negative" and "negative");
+    it is the number that must remain. ``task`` is classification, or regression, where labels are numbers.
+    For every split that has more than ``max_examples``, a random part of that size is taken. ``generator``
+    changes options of a synthetic set (`SyntheticOptions`). ``encoding`` is that of a file that is not UTF-8,
+    and ``separator`` the character between the columns of a CSV or TSV file (also "tab").
 
     Raises:
-        InputError: if a value cannot be meant.
+        InputError: if a value makes no sense.
     """
 
     text_column: str | None = None

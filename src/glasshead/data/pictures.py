@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,15 @@ from struct import error as StructError
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageDraw, ImageOps, UnidentifiedImageError
 
 from glasshead.data.pixel_arrays import is_pixel_array, pixels_of_array
 from glasshead.errors import InputError
+from glasshead.quiet import without_warnings
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
+"""Pillow's names of the formats that are read."""
 MOST_PIXELS = 64_000_000
 """A larger image is none that a classifier reads, and may be made to fill the memory."""
 BITS_16 = 65_535.0
@@ -26,12 +29,16 @@ IMAGE_AXES = 3
 NAMELESS = "image"
 """What an image is called that came from no file."""
 WHITE = (255, 255, 255)
+Edge = tuple[int, int, int, int]
+"""The ends of a line: left, top, right and bottom."""
+LINE = ((5, (0, 0, 0)), (2, WHITE))
+"""Width and colour of a line that is seen on any image: a white one on a black one."""
 PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image file in memory, which is called by its name wherever a text would be shown."""
+    """An image file in memory; its name is shown where a text would be."""
 
     name: str
     content: bytes
@@ -53,11 +60,11 @@ def read_picture(path: Path) -> Picture:
 
 
 def as_picture(source: object) -> Picture:
-    """A picture of what somebody has: a path, the bytes of a file, an image of Pillow, an array, or a cell of
+    """A picture from a path, the bytes of a file, an image of Pillow, an array, or a cell of
     `datasets.Image`.
 
     Raises:
-        InputError: if it is none.
+        InputError: if it is not one.
     """
     if isinstance(source, Picture):
         return source
@@ -73,16 +80,14 @@ def as_picture(source: object) -> Picture:
     if isinstance(source, bytes | bytearray):
         return Picture(NAMELESS, bytes(source))
     if isinstance(source, Mapping) and "pixel_values" in source:
-        raise InputError(
-            "pixels that an image processor made are no image: give the images from which it made them"
-        )
+        raise InputError("these are pixels from an image processor, not an image: give the original images")
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not is_file(path):
-            raise InputError(f"{str(source)!r} is no file: this model reads images, so give files of images")
+            raise InputError(f"{str(source)!r} is not a file: this model reads images, so give image files")
         return read_picture(path)
     raise InputError(
-        f"{type(source).__name__} is no image: give a file, an image that Pillow has opened, or an array"
+        f"{type(source).__name__} is not an image: give a file, an image that Pillow has opened, or an array"
     )
 
 
@@ -108,8 +113,25 @@ def picture_of(name: str, image: Image.Image) -> Picture:
     return Picture(name, file.getvalue())
 
 
+def as_data_uri(pixels: Image.Image, scale: float, edges: Sequence[Edge] = ()) -> str:
+    """An image in another size, as a page holds it, with lines along some ``edges``; a larger one keeps its
+    pixels as squares."""
+    if scale != 1:
+        width, height = (max(round(length * scale), 1) for length in pixels.size)
+        pixels = pixels.resize((width, height), Image.Resampling.NEAREST if scale > 1 else None)
+    if edges:
+        pixels = pixels.copy()
+        draw = ImageDraw.Draw(pixels)
+        for width, colour in LINE:
+            for edge in edges:
+                draw.line(edge, colour, width)
+    file = io.BytesIO()
+    pixels.save(file, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; a long text is no name of one."""
+    """Whether there is such a file; a long text is not a name of one."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -137,21 +159,28 @@ def is_picture_cell(value: Any) -> bool:
     return isinstance(value, Mapping) and {"bytes", "path"} <= set(value)
 
 
-def decode_pixels(picture: Picture) -> Image.Image:
+def decode_pixels(picture: Picture, most: int = MOST_PIXELS) -> Image.Image:
     """The pixels, upright, in eight bits of red, green and blue.
 
-    What a camera noted of its orientation (EXIF) is applied; grey and palettes become colours, sixteen bits
-    eight, and what is transparent lies on white. Of several frames the first counts.
+    The orientation from the camera (EXIF) is applied; grey and palettes become colours, sixteen bits become
+    eight, and transparent pixels become white. Only the first of several frames is used.
 
     Raises:
-        InputError: if the bytes are no image, or a truncated one, and on more than `MOST_PIXELS`.
+        InputError: if the bytes are not an image, or a truncated one, and on more than ``most`` pixels.
     """
-    with damage_named(picture.name), warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is a lower one
-        with Image.open(io.BytesIO(picture.content)) as opened:
-            check_size(picture.name, opened)
-            opened.load()
-            return to_rgb(picture.name, ImageOps.exif_transpose(opened))
+    with (
+        damage_named(picture.name),
+        without_warnings(category=Image.DecompressionBombWarning),  # Pillow's own limit is a higher one
+        open_image(picture.content) as opened,
+    ):
+        check_size(picture.name, opened, most)
+        opened.load()
+        return to_rgb(picture.name, ImageOps.exif_transpose(opened))
+
+
+def open_image(content: bytes) -> Image.Image:
+    """An image of a usual format: others run programs (PostScript) or read other files."""
+    return Image.open(io.BytesIO(content), formats=FORMATS)
 
 
 @contextmanager
@@ -165,21 +194,21 @@ def damage_named(name: str) -> Iterator[None]:
         raise InputError(too_large(name)) from None
     except UnidentifiedImageError:
         raise InputError(
-            f"{name} is no image that can be read: give one of {', '.join(IMAGE_SUFFIXES)}"
+            f"{name} is not an image that can be read: give one of {', '.join(IMAGE_SUFFIXES)}"
         ) from None
     except (OSError, SyntaxError, ValueError, EOFError, StructError) as error:
         raise InputError(f"{name} is truncated or damaged ({error}): save it again") from None
 
 
-def check_size(name: str, image: Image.Image) -> None:
+def check_size(name: str, image: Image.Image, most: int = MOST_PIXELS) -> None:
     """Raise InputError before the pixels of an image are unpacked that are too many."""
-    if image.width * image.height > MOST_PIXELS:
-        raise InputError(too_large(name, f", {image.width:,} × {image.height:,}"))
+    if image.width * image.height > most:
+        raise InputError(too_large(name, f", {image.width:,} × {image.height:,}", most))
 
 
-def too_large(name: str, size: str = "") -> str:
+def too_large(name: str, size: str = "", most: int = MOST_PIXELS) -> str:
     """What is wrong with a huge image."""
-    return f"{name} has more than {MOST_PIXELS:,} pixels{size}: scale it down first"
+    return f"{name} has more than {most:,} pixels{size}: scale it down first"
 
 
 def to_rgb(name: str, image: Image.Image) -> Image.Image:

@@ -31,9 +31,9 @@ def pixels_of_array(array: Any) -> NDArray[np.uint8]:
     if pixels.ndim == 2 and pixels.size:
         return bytes_of(pixels[..., None].repeat(3, axis=2))
     if pixels.ndim != 3 or 3 not in (pixels.shape[0], pixels.shape[2]) or not pixels.size:
-        raise InputError(f"an array of {size or 'one number'} is no image: {SHAPES}")
+        raise InputError(f"an array of {size or 'one number'} is not an image: {SHAPES}")
     if pixels.shape[0] == pixels.shape[2]:
-        raise InputError(f"an array of {size} may have its colours first or last: give an image of Pillow")
+        raise InputError(f"an array of {size} may have its colours first or last: give a Pillow image")
     if pixels.shape[0] == 3:
         pixels = pixels.transpose(1, 2, 0)
     return bytes_of(pixels)

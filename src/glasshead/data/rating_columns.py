@@ -30,7 +30,7 @@ def read_ratings(
 ) -> Dataset:
     """The inputs of a split with one of the ratings ``names`` as their label.
 
-    Ratings stand in a column of lists, or in a column for each.
+    Ratings are in a column of lists, or in a column for each.
 
     Raises:
         InputError: if there is no such split, and if its ratings cannot be read.
@@ -53,8 +53,8 @@ def ratings_of(columns: Columns, names: Sequence[str], number: int, options: Loa
         for row, cell in enumerate(columns.values[lists], start=1):
             if not isinstance(cell, list | np.ndarray) or len(cell) != len(names):
                 raise InputError(
-                    f"{columns.source} row {row} has not {len(names)} ratings in the column {lists!r}, as "
-                    "many as the model gives"
+                    f"{columns.source} row {row} has not {len(names)} ratings in the column {lists!r}, one "
+                    "for each output of the model"
                 )
         return [cell[number] for cell in columns.values[lists]]
     own = {column.casefold(): column for column in columns.values}
@@ -62,6 +62,6 @@ def ratings_of(columns: Columns, names: Sequence[str], number: int, options: Loa
     if column not in columns.values:
         raise InputError(
             f"{columns.source} has no column {names[number]!r} (it has: {', '.join(columns.values)}): add "
-            f"it, or name the column of the ratings with {spell('label_column')}"
+            f"it, or name the column with {spell('label_column')}"
         )
     return list(columns.values[column])

@@ -8,7 +8,7 @@ from glasshead.spelling import spell
 
 
 class RatingError(InputError):
-    """Labels are read as ratings and are none."""
+    """Labels that are not ratings where ratings are needed."""
 
 
 MAX_RATING = 1e17
@@ -19,7 +19,7 @@ def rating_values(table: Table) -> list[float]:
     """The labels as finite numbers.
 
     Raises:
-        InputError: if there are none, or with the row of one that is no number or too large.
+        InputError: if there are none, or with the row of one that is not a number or too large.
     """
     if not table.label:
         raise InputError(
@@ -47,7 +47,7 @@ def rating_values(table: Table) -> list[float]:
 
 
 def check_ratings(tables: dict[str, Table]) -> None:
-    """Raise InputError if a rating of any split is no number, or if those of train are all the same."""
+    """Raise InputError if a rating of any split is not a number, or if those of train are all the same."""
     numbers = {split: rating_values(table) for split, table in tables.items()}
     if len(set(numbers["train"])) == 1:
         raise InputError(

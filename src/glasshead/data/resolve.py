@@ -29,7 +29,9 @@ def resolve_source(source: str | Path, options: LoadOptions = DEFAULTS) -> tuple
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, set_names())}")
+        raise InputError(
+            f"an empty name is not a data set, file or folder: {did_you_mean(name, set_names())}"
+        )
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -49,7 +51,7 @@ def resolve_source(source: str | Path, options: LoadOptions = DEFAULTS) -> tuple
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not HUB_NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, set_names())}")
+        raise InputError(f"{name!r} is not a data set, file or folder: {did_you_mean(name, set_names())}")
     try:
         splits = from_hub(name)
     except InputError as error:
@@ -58,7 +60,7 @@ def resolve_source(source: str | Path, options: LoadOptions = DEFAULTS) -> tuple
 
 
 def is_undivided(path: Path) -> bool:
-    """Whether a folder holds one whole and no splits: saved rows, or images of classes."""
+    """Whether a folder holds one data set without splits: saved rows, or images by class."""
     return is_saved_whole(path) or holds_undivided_images(path)
 
 
@@ -117,14 +119,14 @@ def _folder(folder: Path, options: LoadOptions) -> tuple[dict[str, Columns], boo
     one_file = _one_each(files, lambda path: "whole")
     if not one_file:
         raise InputError(
-            f"{folder} holds no data: name the files train, dev and test (or one of them all), "
+            f"{folder} has no data: name the files train, dev and test (or one of them all), "
             f"with one of {', '.join(SUFFIXES)}, or put images into a folder for each class"
         )
     return {"train": read(one_file["whole"], options)}, True
 
 
 def named_files(paths: Iterable[Path], suffixes: Iterable[str] = SUFFIXES) -> dict[Path, str]:
-    """The files that are called after a split, or as one whole, and how they are called."""
+    """The files named after a split, or as one data set, and their names."""
     return {path: stem for path in paths if (stem := data_stem(path, suffixes)) in (*SPLITS, *WHOLE)}
 
 
@@ -176,11 +178,11 @@ def from_hub(name: str) -> "Mapping[str, Dataset]":
             exists = HfApi().repo_exists(repository, repo_type="dataset")
         except Exception as error:  # the HTTP library beneath changes from version to version
             raise InputError(
-                f"{name!r} is no file or folder, and the Hugging Face Hub cannot be reached: {remedy}, "
+                f"{name!r} is not a file or folder, and the Hugging Face Hub cannot be reached: {remedy}, "
                 "or set HF_HUB_OFFLINE=1 to use a downloaded copy"
             ) from error
         if not exists:
-            raise InputError(f"{name!r} is no file, no folder and not on the Hugging Face Hub: {remedy}")
+            raise InputError(f"{name!r} is not a file or folder, and not on the Hugging Face Hub: {remedy}")
     try:
         return datasets.load_dataset(repository, configuration or None)
     except Exception as error:  # loading scripts, formats and servers fail in every way there is

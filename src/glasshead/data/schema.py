@@ -99,7 +99,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
         NoLabelError: if there is no label, and no column of labels was named.
         NoTextError: if there is no text, and no column of texts was named.
         InputError: if a column is missing, a text is missing or no string, a label is empty or neither string
-            nor number, or marks are no spans of the text.
+            nor number, or marks are not spans of the text.
     """
     cells, rated = columns.values, options.rated
     given = list(cells)
@@ -120,7 +120,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             elif (name, options.text_column) == (text, None):
                 error = NoTextError
             captions = (
-                "" if image is None else ". Of a model that reads captions, the labels are the captions"
+                "" if image is None else ". For a model that reads captions, the labels are the captions"
             )
             has = ", ".join(cell for cell in given if not cell.startswith(" "))
             raise error(
@@ -189,7 +189,7 @@ def name_pictures(
     """The columns with the images' names as texts.
 
     Raises:
-        InputError: with the row of a cell that is no image.
+        InputError: with the row of a cell that is not an image.
     """
     pictures = []
     for row, value in enumerate(columns.values[image], start=1):

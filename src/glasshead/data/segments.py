@@ -20,10 +20,10 @@ SHOWN = 40
 
 
 def strip_marks(text: str) -> tuple[str, list[Span]]:
-    """A text without the marks ``<<`` and ``>>``, and where the parts between them stand in it.
+    """A text without the marks ``<<`` and ``>>``, and the places of the parts between them.
 
     Raises:
-        InputError: on a mark without its other one, a part within a part, and an empty one.
+        InputError: on an unpaired mark, a nested part, and an empty one.
     """
     plain, spans, opened, at = "", list[Span](), -1, 0
     for mark in MARKS.finditer(text):
@@ -31,8 +31,8 @@ def strip_marks(text: str) -> tuple[str, list[Span]]:
         at = mark.end()
         if (mark[0] == OPEN) != (opened < 0):
             raise InputError(
-                f"{mark[0]!r} behind {text[: mark.start()][-SHOWN:]!r} has no partner: write each segment "
-                "between << and >>, none within another"
+                f"{mark[0]!r} behind {text[: mark.start()][-SHOWN:]!r} is not closed: write each segment "
+                "between << and >>, without nesting"
             )
         if mark[0] == OPEN:
             opened = len(plain)
@@ -42,12 +42,12 @@ def strip_marks(text: str) -> tuple[str, list[Span]]:
         spans.append((opened, len(plain)))
         opened = -1
     if opened >= 0:
-        raise InputError(f"'<<' before {text[at:][:SHOWN]!r} has no partner: close the segment with >>")
+        raise InputError(f"'<<' before {text[at:][:SHOWN]!r} is not closed: close the segment with >>")
     return plain + text[at:], spans
 
 
 def find_segments(text: str, names: Sequence[str]) -> list[Span]:
-    """Every place in a text where one of these parts stands."""
+    """The places of these parts in a text."""
     return [match.span() for name in names for match in re.finditer(re.escape(name), text)]
 
 
@@ -65,8 +65,8 @@ def check_apart(text: str, spans: Sequence[Span]) -> None:
 def with_segments(encoded: Encoded, texts: Sequence[str], segments: Sequence[Sequence[Span]]) -> Encoded:
     """Encoded ``texts`` in which every segment is one unit; words stay units elsewhere.
 
-    A token that a segment shares with what is around it belongs to the segment. So do special tokens that
-    stand in it, such as the marks of a chat.
+    A token that is partly inside a segment belongs to the segment. So do special tokens within
+    it, such as the marks of a chat.
 
     Raises:
         InputError: if a segment has no token of its own, and if two share letters.

@@ -20,7 +20,7 @@ COLUMN = re.compile(r"\w[\w .-]{0,40}")
 
 
 def separated_columns(source: str, text: str, separator: str) -> dict[str, list[str]]:
-    """Columns of a csv or tsv file; quotes are doubled inside quoted fields, blank lines are no rows.
+    """Columns of a csv or tsv file; quotes are doubled inside quoted fields, blank lines are not rows.
 
     Raises:
         InputError: if it is empty, its columns have another separator, and with the line of a malformed row.

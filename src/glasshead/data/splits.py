@@ -36,7 +36,7 @@ def describe_source(tables: Mapping[str, Table]) -> dict[str, str]:
 
 
 def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
-    """The splits as they are, and a dev split from train where there is none."""
+    """The splits as they are, and a dev split from train if there is none."""
     how = describe_source(tables)
     if "dev" in tables:
         return tables, how

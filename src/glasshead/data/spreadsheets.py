@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data.columns import check_names
-from glasshead.errors import InputError
+from glasshead.errors import InputError, MissingExtra
 
 Cells = tuple[Any, ...]
 
@@ -19,7 +19,7 @@ def spreadsheet_columns(path: Path) -> dict[str, list[Any]]:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise InputError(f"reading {path} needs openpyxl: pip install 'glasshead[xlsx]'") from None
+        raise MissingExtra(f"reading {path}", "xlsx") from None
     try:
         book = load_workbook(path, data_only=True)
         rows_of = {sheet.title: filled(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}

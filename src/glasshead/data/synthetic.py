@@ -43,8 +43,8 @@ def split_sizes(instances: int) -> dict[str, int]:
 
 
 def check_sizes(options: Any, least: int, what: str) -> None:
-    """Raise InputError unless instances and seed are integers of their range, and each split has one instance
-    for every one of the ``least`` classes, which are called ``what``."""
+    """Raise InputError unless instances and seed are integers of their range, and each split has an
+    instance of each of the ``least`` classes, which are called ``what``."""
     check_integer(options, "instances", 20)
     check_integer(options, "seed", 0)
     if min(split_sizes(options.instances).values()) < least:
@@ -84,7 +84,9 @@ class SyntheticOptions:
         ):
             check_integer(self, name, smallest)
         if self.classes > len(GENRES):
-            raise InputError(f"generator option classes is {self.classes}: there are words for {len(GENRES)}")
+            raise InputError(
+                f"generator option classes is {self.classes}: there are words for only {len(GENRES)}"
+            )
         if not 0 <= self.noise < 1:
             raise InputError(
                 f"generator option noise is {self.noise!r}: give a number from 0 up to but not 1"

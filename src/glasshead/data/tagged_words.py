@@ -28,7 +28,7 @@ BEGIN = "-DOCSTART-"
 
 @dataclass(frozen=True)
 class TaggedText:
-    """A text, and of each of its words the characters and the tag."""
+    """A text, and the characters and the tag of each word."""
 
     text: str
     spans: Sequence[tuple[int, int]]
@@ -38,10 +38,10 @@ class TaggedText:
 def read_tagged(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
 ) -> list[TaggedText]:
-    """The texts of a split; words of a list have blanks between them.
+    """The texts of a split; the words of a list are joined by blanks.
 
     Raises:
-        InputError: if there are none, and with the row of one that has not a tag for each word.
+        InputError: if there are none, and with the row of a text that has no tag for some word.
     """
     refuse_choices(options)
     if isinstance(source, str | Path) and is_conllu(source):
@@ -64,7 +64,8 @@ def tagged_rows(columns: Columns, options: LoadOptions) -> list[TaggedText]:
     for row, (own, given) in enumerate(zip(columns.values[words], columns.values[tags], strict=True), 1):
         if not isinstance(own, list) or not isinstance(given, list) or len(own) != len(given):
             raise InputError(
-                f"{columns.source} row {row} has no tag for each word: give lists of one length in {words!r} "
+                f"{columns.source} row {row} has no tag for each word: give "
+                f"lists of equal length in {words!r} "
                 f"and {tags!r}"
             )
         where = f"{columns.source} row {row}"
@@ -108,7 +109,7 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterable[tuple[list[s
     """The words and the tags of each text of a file.
 
     Raises:
-        InputError: if it cannot be read, holds no text, or a line has no tag.
+        InputError: if it cannot be read, has no text, or a line has no tag.
     """
     if not path.is_file():
         raise InputError(f"no such file: {path}")

@@ -14,7 +14,7 @@ def check_template_sizes(min_freq: int, max_length: int, *, first: bool, pairs: 
     least = (2 if first else 1) * (2 if pairs else 1) + (pairs and not first)
     if max_length < least:
         raise InputError(
-            f"a maximum length of {max_length} leaves no room for words beside special tokens: "
+            f"a maximum length of {max_length} leaves no room for words after the special tokens: "
             f"give {least} or more"
         )
 

@@ -15,8 +15,8 @@ def read_text(path: Path, encoding: str | None = None) -> str:
     """The text of a file, without its byte order mark.
 
     Raises:
-        InputError: if it is no whole gzip file, or not in this encoding. A file that is UTF-8 beyond ASCII is
-            in no other: most encodings would read it without an error, and wrongly.
+        InputError: if it is not a whole gzip file, or not in this encoding. A file that is valid UTF-8
+        beyond ASCII is not read in another encoding: most would read it without an error, and wrongly.
     """
     data, named = read_bytes(path), encoding or UTF8
     if not is_utf8_codec(named) and not data.isascii() and not first_wrong_line(data):
@@ -36,7 +36,7 @@ def read_bytes(path: Path) -> bytes:
     """What a file holds, unpacked.
 
     Raises:
-        InputError: if it is no whole gzip file.
+        InputError: if it is not a whole gzip file.
     """
     data = path.read_bytes()
     if not path.name.lower().endswith(".gz"):

@@ -17,7 +17,7 @@ from glasshead.spelling import spell
 
 @dataclass(frozen=True)
 class TextReader:
-    """Texts are given as they are, all of them are read, and a long one may be cut."""
+    """Texts are read as they are and in full, unless they are too long."""
 
     tokenizer: Any
     nouns: ClassVar[Nouns] = TEXTS
@@ -25,16 +25,16 @@ class TextReader:
     reads_all: ClassVar[bool] = False
 
     def inputs(self, sources: Sequence[Any]) -> list[Any]:
-        """Texts, and chats, as they are; of token ids their texts.
+        """Texts and chats as they are; token ids are decoded.
 
         Raises:
             InputError: if they are none of these.
         """
         read = list[Any]()
         for source in sources:
-            if isinstance(source, Mapping) and "image" in source:
+            if isinstance(source, Mapping) and {"image", "images"} & set(source):
                 raise InputError(
-                    "this model was opened to read texts alone: if it reads images too, pass its processor "
+                    "this model was opened to read only texts: if it also reads images, pass its processor "
                     f"(AutoProcessor) as {spell('tokenizer')}"
                 )
             read += texts_of_ids(self.tokenizer, source) if are_ids(source) else [source]
@@ -42,10 +42,10 @@ class TextReader:
         return read
 
     def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
-        """The tokenizer, which cuts texts to so many tokens, if it does not cut them shorter already.
+        """The tokenizer, set to truncate texts to ``limit`` tokens if it does not already cut them shorter.
 
         Raises:
-            InputError: if there would be no room for a word, and on blocks, which texts do not have.
+            InputError: if there is no room for a word, and on blocks, which texts do not have.
         """
         if blocks is not None:
             raise ParameterError("blocks", "is for images: texts have words")
@@ -61,7 +61,7 @@ class TextReader:
         return shorter
 
     def cost_note(self, inputs: int, total: int) -> str | None:
-        """Nothing is left out that nobody asked for."""
+        """Nothing is left out by default."""
         return None
 
 
@@ -70,7 +70,7 @@ IMAGE_READER = "reads_texts_with_images"
 
 
 def reader_of(tokenizer: Any) -> TextReader | UnitReader:
-    """What reads the inputs of a model: what stands where a tokenizer does, or the tokenizer."""
+    """What reads the inputs of a model: what takes the place of a tokenizer, or the tokenizer."""
     if isinstance(tokenizer, UnitReader):
         return tokenizer
     reader: TextReader = getattr(tokenizer, IMAGE_READER, None) or TextReader(tokenizer)
@@ -84,7 +84,7 @@ IMAGE_AXES = (2, 3)
 
 
 def as_sources(inputs: Any) -> list[Any]:
-    """One input that is no text, or several."""
+    """One input that is not a text, or several."""
     single = isinstance(inputs, SINGLE) or is_chat(inputs) or getattr(inputs, "ndim", None) in IMAGE_AXES
     return list(inputs) if isinstance(inputs, Iterable) and not single else [inputs]
 
@@ -93,11 +93,11 @@ def as_texts(texts: str | Iterable[str]) -> list[str]:
     """One text, or several.
 
     Raises:
-        InputError: if they are no strings.
+        InputError: if they are not strings.
     """
     listed = as_sources(texts)
     for text in listed:
         if not isinstance(text, str):
-            second = "; second texts are an argument of their own, pairs" if isinstance(text, tuple) else ""
+            second = "; second texts are a separate argument, pairs" if isinstance(text, tuple) else ""
             raise InputError(f"a text is a string, not {text!r}{second}")
     return listed

@@ -1,22 +1,20 @@
-"""A text with an image in it: what a model reads of both is one sequence of words and image tokens."""
+"""A text with images in it: what a model reads of all is one sequence of words and image tokens."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from io import BytesIO
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data.encoded import Encoded
 from glasshead.data.encoded_images import Box
-from glasshead.data.pictures import Picture, decode_pixels
+from glasshead.data.pictures import Picture, as_data_uri, decode_pixels
 from glasshead.errors import InputError
 from glasshead.nouns import IMAGE_TEXT_NOUNS, Nouns
 
@@ -31,82 +29,223 @@ class ImagePlaces(NamedTuple):
     boxes: tuple[Box, ...]
     names: tuple[str, ...]
 
+    @property
+    def distances_from_centre(self) -> Float[np.ndarray, " parts"]:
+        """How far the middle of each is from that of all, whose height and width are one."""
+        boxes = np.array(self.boxes)
+        middles, low, high = (
+            (boxes[:, :2] + boxes[:, 2:]) / 2,
+            boxes[:, :2].min(axis=0),
+            boxes[:, 2:].max(axis=0),
+        )
+        return np.asarray(np.linalg.norm((middles - low) / (high - low) - 0.5, axis=1))
+
 
 @dataclass(frozen=True, eq=False)
-class TextImage:
-    """The image in a text, as a processor makes it ready for a model, and where its tokens are in the image.
+class TextImages:
+    """The images in a text, as a processor makes them ready together for a model, and where their tokens are
+    in them.
 
-    ``span`` is where the placeholders of its tokens stand in the text, with the marks between them.
-    ``pixels`` are what the processor made of it (pixel values, sizes, grids). ``count`` image tokens stand
-    for it, all with the id ``token``. Those that are not ``seen`` are the same for every image, such as marks
-    of new lines. ``places`` are those of the seen ones; None where they are not known. ``types`` says what
-    the types of tokens tell apart, where a model has them: "images", or "answers" behind prompts.
+    ``spans`` are the places of the placeholders of each image in the text, with the marks between them.
+    ``pixels`` are what the processor made of the images (pixel values, sizes, grids). One token after the
+    other stands for the images, all with the id ``token``. ``owners`` has for each of them the number of its
+    image, counted from 0, or −1 for those that are the same for every image, such as marks of new lines.
+    ``places`` are those of the tokens of each image; None where they are not known. ``types`` says what the
+    types of tokens tell apart, where a model has them: "images", or "answers" behind prompts.
     """
 
-    picture: Picture
-    span: tuple[int, int]
+    pictures: tuple[Picture, ...]
+    spans: tuple[tuple[int, int], ...]
     pixels: Mapping[str, Tensor]
     token: int
-    seen: Bool[np.ndarray, " count"]
-    places: ImagePlaces | None = None
+    owners: Int[np.ndarray, " count"]
+    places: tuple[ImagePlaces | None, ...]
     types: str | None = None
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # nothing changes it
 
     @property
     def count(self) -> int:
-        """How many tokens stand for the image."""
-        return len(self.seen)
+        """The number of image tokens."""
+        return len(self.owners)
+
+    @property
+    def seen(self) -> Bool[np.ndarray, " count"]:
+        """Which image tokens depend on an image."""
+        return self.owners >= 0
+
+    @property
+    def content(self) -> bytes:
+        """The files of the images."""
+        return b"".join(picture.content for picture in self.pictures)
 
     @cached_property
-    def shown(self) -> tuple[str, float]:
-        """The image as a data URI, perhaps smaller, and by how much."""
-        pixels = decode_pixels(self.picture)
-        scale = min(1.0, MOST_SHOWN / max(pixels.size))
-        if scale < 1:
-            width, height = (max(round(length * scale), 1) for length in pixels.size)
-            pixels = pixels.resize((width, height))
-        file = BytesIO()
-        pixels.save(file, "PNG")
-        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}", scale
+    def shown(self) -> tuple[tuple[str, float], ...]:
+        """Each image as a data URI, perhaps smaller, and by how much: several take the room of one."""
+        drawn, most = [], MOST_SHOWN / np.sqrt(len(self.pictures))
+        for picture in self.pictures:
+            pixels = decode_pixels(picture)
+            scale = min(1.0, float(most / max(pixels.size)))
+            drawn.append((as_data_uri(pixels, scale), scale))
+        return tuple(drawn)
+
+    def titles(self) -> list[str]:
+        """What each image is called."""
+        return [f"image {number}" for number in range(1, len(self.pictures) + 1)]
 
     @property
     def names(self) -> list[str]:
-        """What the seen tokens are called: by their places in the image, or by their numbers."""
-        if self.places is not None:
-            return list(self.places.names)
-        return [f"image token {number}" for number in range(1, int(self.seen.sum()) + 1)]
+        """The names of the seen tokens: their places in the image, or their numbers; of several images with
+        the number of theirs."""
+        several, names = len(self.pictures) > 1, list[str]()
+        counts = [0] * len(self.pictures)
+        for owner in self.owners[self.seen].tolist():
+            places, number = self.places[owner], counts[owner]
+            counts[owner] += 1
+            if places is not None:
+                name = places.names[number]
+                names.append(f"image {owner + 1}, {name}" if several else name)
+            else:
+                name = f"token {number + 1}"
+                names.append(f"image {owner + 1}, {name}" if several else f"image {name}")
+        return names
+
+    @property
+    def boxes(self) -> list[Box | None]:
+        """The places of the seen tokens, each in its image."""
+        parts = [None if places is None else iter(places.boxes) for places in self.places]
+        owners = self.owners[self.seen].tolist()
+        return [None if (own := parts[owner]) is None else next(own) for owner in owners]
+
+    @property
+    def distances_from_centre(self) -> Float[np.ndarray, " parts"] | None:
+        """How far each seen token is from the middle of its image; None where a place is not known."""
+        found = np.zeros(int(self.seen.sum()))
+        for number, places in enumerate(self.places):
+            if places is None:
+                return None
+            found[self.owners[self.seen] == number] = places.distances_from_centre
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A remark on the places of their tokens."""
+        if all(places is not None for places in self.places):
+            return ()
+        return (
+            (
+                "the places of image tokens could not be measured, so they are numbered in the order in "
+                "which the model reads them"
+            ),
+        )
+
+    def adjacent_parts(self) -> Bool[np.ndarray, "parts parts"] | None:
+        """Which seen tokens share an edge in one image; None where a place is not known."""
+        boxes, owners = self.boxes, self.owners[self.seen]
+        if None in boxes:
+            return None
+        return share_edges(np.array(boxes)) & (owners[:, None] == owners)
+
+    def name_tokens(self, ids: Int[np.ndarray, " n"], names: Sequence[str]) -> list[str]:
+        """The names of the tokens of a text, those of image tokens by their places in the images."""
+        result = list(names)
+        for place, name in zip(np.flatnonzero(seen_tokens(ids, self)), self.names, strict=True):
+            result[place] = name
+        return result
+
+    def written(self, text: str) -> tuple[str, Callable[[int, int], tuple[int, int]]]:
+        """A text without the placeholders, of several images with their titles instead, and where in that
+        the characters between two places are; those of a placeholder are none."""
+        titles = self.titles() if len(self.pictures) > 1 else [""]
+        parts, here, moves = list[str](), 0, list[tuple[int, int, int, int]]()
+        for (start, end), title in zip(self.spans, titles, strict=True):
+            own = f"[{title}]" if title else ""
+            own += " " if own and text[end : end + 1].strip() else ""
+            parts += [text[here:start], own]
+            length = sum(map(len, parts))
+            moves.append((start, end, length - len(own), length))
+            here = end
+
+        def moved(first: int, last: int) -> tuple[int, int]:
+            shift = 0
+            for start, end, begins, stops in moves:
+                if last <= start:
+                    break
+                if first < end:
+                    return min(first + shift, begins), begins
+                shift = stops - end
+            return first + shift, last + shift
+
+        return "".join([*parts, text[here:]]), moved
+
+    def drawing(self, ids: Int[np.ndarray, " n"], offsets: Sequence[Any], text: str) -> dict[str, Any]:
+        """A text without the placeholders of image tokens, where each of its tokens is in it and, where that
+        is known, in which image and where."""
+        written, moved = self.written(text)
+        drawn: dict[str, Any] = {
+            "text": written,
+            "offsets": tuple(moved(int(a), int(b)) for a, b in offsets),
+        }
+        if len(self.pictures) > 1 or self.places[0] is not None:
+            boxes: list[Box | None] = [None] * len(ids)
+            numbers: list[int | None] = [None] * len(ids)
+            own = zip(
+                np.flatnonzero(seen_tokens(ids, self)),
+                self.owners[self.seen].tolist(),
+                self.boxes,
+                strict=True,
+            )
+            for place, owner, box in own:
+                numbers[place] = owner + 1
+                if box is not None:
+                    scale = self.shown[owner][1]
+                    left, top, right, bottom = (round(edge * scale) for edge in box)
+                    boxes[place] = left, top, right, bottom
+            images = tuple(image for image, _ in self.shown)
+            drawn |= {"images": images, "boxes": tuple(boxes), "image_numbers": tuple(numbers)}
+        return drawn
 
 
-class TextWithImage(str):
-    """The whole text that a model reads, with a placeholder for every image token, and the image. The first
+class TextWithImages(str):
+    """The whole text that a model reads, with a placeholder for every image token, and the images. The first
     ``prompt`` characters are the prompt, and what follows is an answer."""
 
-    image: TextImage
+    images: TextImages
     prompt: int
+    other: TextWithImages | None = None
+    """Another question about the images, with the same answer."""
 
     @classmethod
-    def of(cls, text: str, image: TextImage, prompt: int | None = None) -> Self:
-        """A text about an image."""
+    def of(cls, text: str, images: TextImages, prompt: int | None = None) -> Self:
+        """A text about images."""
         result = cls(text)
-        result.image, result.prompt = image, len(text) if prompt is None else prompt
+        result.images, result.prompt = images, len(text) if prompt is None else prompt
         return result
+
+    @property
+    def written(self) -> str:
+        """The text without the placeholders."""
+        return self.images.written(self)[0]
 
     def __add__(self, answer: str) -> Self:
         """The same with an answer behind it."""
-        return self.of(str.__add__(self, answer), self.image, self.prompt)
+        return self.of(str.__add__(self, answer), self.images, self.prompt)
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedTextsWithImages(Encoded):
-    """Tokens of texts with an image in each. Image tokens are words of their own, and stay where they are:
-    what a model knows of them comes from the image, and it counts them.
+    """Tokens of texts with images in each. Image tokens count as words and keep their places, because the
+    model counts them.
 
-    ``given`` has two numbers for each text: which of the ``images`` it has, and how many tokens its prompt.
+    ``given`` has two numbers for each text: which of the ``images`` it has, and how many tokens its prompt
+    has.
     """
 
     edits: ClassVar[tuple[str, ...]] = ("mean-embedding",)
     nouns: ClassVar[Nouns] = IMAGE_TEXT_NOUNS
 
-    images: tuple[TextImage, ...] = field(default=())
+    images: tuple[TextImages, ...] = field(default=())
 
     @property
     def removals(self) -> tuple[str, ...]:
@@ -116,91 +255,89 @@ class EncodedTextsWithImages(Encoded):
     def asks_each(self) -> bool:
         return self.question is not None
 
-    def image_of(self, row: int) -> TextImage:
-        """The image of a text."""
+    def digest(self, row: int) -> bytes:
+        """A digest of the images of a text, independent of their number."""
+        return self.images_of(row).content
+
+    def images_of(self, row: int) -> TextImages:
+        """The images of a text."""
         assert self.given is not None
         return self.images[int(self.given[row, 0])]
 
     @property
+    def images_read(self) -> list[TextImages]:
+        """The images that some of these texts have."""
+        assert self.given is not None
+        return [self.images[number] for number in self.given[:, 0].unique().tolist()]
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of where image tokens are."""
-        if all(image.places is not None for image in self.images):
-            return ()
-        return (
-            "where in the image each of its tokens is could not be measured, so image tokens are numbered in "
-            "the order in which the model reads them",
-        )
+        """A remark on the places of image tokens."""
+        return tuple(dict.fromkeys(note for images in self.images for note in images.notes))
+
+    def in_image(self, row: int) -> Bool[np.ndarray, " tokens"]:
+        return seen_tokens(self.ids[row].numpy(), self.images_of(row))
+
+    def adjacent_parts(self, row: int) -> Bool[np.ndarray, "parts parts"] | None:
+        return self.images_of(row).adjacent_parts()
 
     def name_tokens(self, row: int, names: Sequence[str]) -> list[str]:
-        """The names of the tokens of a text, those of image tokens by their places in the image."""
-        image, result = self.image_of(row), list(names)
-        places = np.flatnonzero(seen_tokens(self.ids[row].numpy(), image))
-        for place, name in zip(places, image.names, strict=True):
-            result[place] = name
-        return result
+        return self.images_of(row).name_tokens(self.ids[row].numpy(), names)
 
-    def baseline(self, tokenizer: Any) -> Encoded:
-        """Refuse: no token stands for a part of an image that is not there."""
+    def baseline(self, token: int) -> Encoded:
+        """Not supported: no token represents a missing part of an image."""
         raise InputError(
-            "texts with images have no baseline, since no padding stands for an image token: use the method "
+            "texts with images have no baseline, since there is no padding for image tokens: use the method "
             f"'gradient' or {self.erasure!r}"
         )
 
     def drawing(self, index: int, text: str) -> dict[str, Any]:
-        """The text without the placeholders of image tokens, which stand in no character of it."""
-        start, end = self.image_of(index).span
-
-        def moved(place: int) -> int:
-            return place if place <= start else max(place - (end - start), start)
-
-        image, keep = self.image_of(index), self.mask[index].numpy()
-        drawn: dict[str, Any] = {
-            "text": text[:start] + text[end:],
-            "offsets": tuple((moved(int(a)), moved(int(b))) for a, b in self.offsets[index][keep]),
-        }
-        if image.places is not None:
-            boxes: list[Box | None] = [None] * int(keep.sum())
-            shown, scale = image.shown
-            places = np.flatnonzero(seen_tokens(self.ids[index].numpy(), image))
-            for place, (left, top, right, bottom) in zip(places, image.places.boxes, strict=True):
-                boxes[place] = (
-                    round(left * scale), round(top * scale), round(right * scale), round(bottom * scale)
-                )  # fmt: skip
-            drawn |= {"image": shown, "boxes": tuple(boxes)}
-        return drawn
+        keep = self.mask[index].numpy()
+        return self.images_of(index).drawing(self.ids[index].numpy()[keep], self.offsets[index][keep], text)
 
 
-def seen_tokens(ids: Int[np.ndarray, " n"], image: TextImage) -> Bool[np.ndarray, " n"]:
-    """Which tokens of a text depend on its image."""
+def share_edges(boxes: Int[np.ndarray, "n 4"]) -> Bool[np.ndarray, "n n"]:
+    """Which of some boxes share an edge, to a pixel."""
+    left, top, right, bottom = boxes.T[:, :, None]
+    beside = np.abs(right - left.T) <= 1
+    below = np.abs(bottom - top.T) <= 1
+    across = np.minimum(right, right.T) - np.maximum(left, left.T) > 1
+    down = np.minimum(bottom, bottom.T) - np.maximum(top, top.T) > 1
+    touch = (beside & down) | (below & across)
+    return np.asarray(touch | touch.T)
+
+
+def seen_tokens(ids: Int[np.ndarray, " n"], images: TextImages) -> Bool[np.ndarray, " n"]:
+    """Which tokens of a text depend on its images."""
     seen = np.zeros(len(ids), dtype=bool)
-    seen[np.flatnonzero(ids == image.token)] = image.seen
+    seen[np.flatnonzero(ids == images.token)] = images.seen
     return seen
 
 
 def with_images(encoded: Encoded, texts: Sequence[Any]) -> EncodedTextsWithImages:
-    """Encoded texts as those with an image in each.
+    """Encoded texts as those with images in each.
 
     Raises:
         InputError: if one has none, or was cut to what the model reads.
     """
-    if not all(isinstance(text, TextWithImage) for text in texts):
-        raise InputError("some of these texts have an image and some have none: explain them apart")
-    images = {id(text.image): text.image for text in texts}
+    if not all(isinstance(text, TextWithImages) for text in texts):
+        raise InputError("some of these texts have an image and some have none: explain them separately")
+    images = {id(text.images): text.images for text in texts}
     numbers = {key: number for number, key in enumerate(images)}
     words = encoded.words.copy()
     given = np.zeros((len(texts), 2), dtype=np.int64)
     for row, text in enumerate(texts):
-        own, image = encoded.ids[row].numpy(), text.image
-        count = int((own == image.token).sum())
-        if count != image.count:
+        own, seen = encoded.ids[row].numpy(), text.images
+        count = int((own == seen.token).sum())
+        if count != seen.count:
             raise InputError(
-                f"the image needs {image.count} tokens, and with the text the model reads {count} of them: "
-                "give a shorter text or a smaller image"
+                f"this text has {seen.count} image tokens, and the model reads {count} of them: give a "
+                "shorter text, or smaller images"
             )
-        words[row] = number_units(words[row], seen_tokens(own, image))
+        words[row] = number_units(words[row], seen_tokens(own, seen))
         ends = encoded.offsets[row, :, 1]
         prompt = encoded.mask[row].numpy() & (ends <= text.prompt)
-        given[row] = numbers[id(image)], int(np.flatnonzero(prompt)[-1]) + 1 if prompt.any() else 0
+        given[row] = numbers[id(seen)], int(np.flatnonzero(prompt)[-1]) + 1 if prompt.any() else 0
     parts = {one.name: getattr(encoded, one.name) for one in fields(encoded)}
     return EncodedTextsWithImages(
         **parts | {"words": words, "given": torch.from_numpy(given)}, images=tuple(images.values())

@@ -35,7 +35,7 @@ def texts_of_ids(tokenizer: Any, value: Mapping[str, Any]) -> list[str]:
     for number, (ids, again, mask) in enumerate(zip(kept, encoded.ids, encoded.mask, strict=True), start=1):
         if ids != again[mask].tolist():
             raise InputError(
-                f"row {number} of the token ids is read otherwise when it is a text again: give the text"
+                f"row {number} of the token ids gives other ids when decoded and encoded again: pass the text"
             )
     return texts
 

@@ -11,9 +11,9 @@ BLANK_TOKEN = "␣"
 
 
 def token_names(tokenizer: PreTrainedTokenizerBase | UnitReader, ids: Sequence[int]) -> list[str]:
-    """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are no whole character
+    """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are not whole characters
     are written as <0xE4>; an id that the tokenizer does not know is called by its number. Special tokens and
-    those of other vocabularies are as they are. Units of what is no text are called by their places."""
+    those of other vocabularies are as they are. Units of other inputs are named by their places."""
     if isinstance(tokenizer, UnitReader):
         return tokenizer.names(ids)
     tokens = tokenizer.convert_ids_to_tokens(list(ids))

@@ -54,20 +54,20 @@ def train_tokenizer(
     ``vocab_size`` counts the five special tokens, ids 0 to 4 (pad, unk, cls, sep, mask); words follow by
     frequency, equally frequent ones by code point. Words rarer than ``min_freq`` become [UNK].
     Single texts get no special tokens, because the pooled classifiers attend to words only; a pair gets one
-    [SEP] between. With ``first`` every text begins with [CLS], the second of a pair too, which then needs no
-    [SEP]. ``pairs`` makes token types an input of the model. Offsets refer to the text as given. A text that
-    contains ``[MASK]`` or the like is split as any other text. As everywhere in transformers, ``max_length``
-    cuts only calls with ``truncation=True``.
+    [SEP] between its texts. With ``first`` every text, also the second of a pair, begins with [CLS]; then a
+    pair needs no [SEP]. ``pairs`` makes token types an input of the model. Offsets refer to the text as
+    given. A text that contains ``[MASK]`` or the like is split as any other text. As everywhere in
+    transformers, ``max_length`` cuts only calls with ``truncation=True``.
 
-    ``marks`` are what ends a sentence and what may close it after its end. They are tokens whatever the
-    texts, beyond ``vocab_size``, so that no sentence loses its end to [UNK]: a run of one mark is cut
-    into tokens of at most three, and a straight quote at an end is read as a closing one.
+    ``marks`` are what ends a sentence and what may close it after its end. They are always tokens, in
+    addition to ``vocab_size``, so that no sentence loses its end to [UNK]. Repeated marks are cut into
+    tokens of at most three, and a straight quote at an end counts as a closing one.
 
     Raises:
         InputError: if a number is too small, or no word is left.
     """
     if vocab_size <= len(SPECIAL_TOKENS):
-        raise InputError(f"a vocabulary of {vocab_size} holds no words: five places are for special tokens")
+        raise InputError(f"a vocabulary of {vocab_size} has no words: five places are for special tokens")
     check_template_sizes(min_freq, max_length, first=first, pairs=pairs)
     tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL_TOKENS["unk_token"]))
     normalizers: list[Normalizer] = [Lowercase()] if lowercase else []

@@ -39,11 +39,11 @@ def parse_trees(source: str, lines: Iterable[str]) -> tuple[dict[str, list[Any]]
         if not is_tree(line):
             if not columns["text"]:
                 raise InputError(
-                    f"{source} holds plain texts, and here each needs more: give a table with a column for "
+                    f"{source} holds plain texts, but more is needed here: give a table with a column for "
                     "each part, such as text, text_pair and label, or a folder of images for each class"
                 )
             raise InputError(
-                f"{source} line {number} is no labelled tree: write one on each line, as "
+                f"{source} line {number} is not a labelled tree: write one per line, as "
                 "(4 (2 a) (4 (3 lovely) (2 film)))"
             )
         sentiment = int(line[1])

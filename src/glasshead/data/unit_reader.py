@@ -1,4 +1,4 @@
-"""What stands where a tokenizer does, before a model that reads no texts."""
+"""What takes the place of a tokenizer, before a model that reads no texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_UNIT_LIMIT = 2**40
 class UnitReader(ABC):
     """Cuts inputs into units, as a tokenizer cuts texts into tokens.
 
-    It has no vocabulary: nothing is unknown to it, and no token of it stands for one that was removed.
+    It has no vocabulary: nothing is unknown to it, and it has no token that replaces a removed one.
     """
 
     unk_token_id: int | None = None
@@ -32,15 +32,15 @@ class UnitReader(ABC):
     nouns: ClassVar[Nouns]
     """What its inputs and units are called."""
     usual_blocks: ClassVar[int | None] = None
-    """Into how many blocks in each direction an audit divides an input, where nobody says."""
+    """Into how many blocks in each direction an audit divides an input, where no one says."""
     usual_limit: ClassVar[int | None] = None
-    """How many inputs an audit reads, where nobody says; None: all."""
+    """How many inputs an audit reads, where no one says; None: all."""
     reads_all: ClassVar[bool] = True
     """Whether nothing of an input is cut off, and no unit is unknown."""
 
     @abstractmethod
     def inputs(self, sources: Sequence[Any]) -> list[Any]:
-        """What somebody has, as this reads it: files are opened, folders are what they hold.
+        """Inputs in a form that this reader accepts: files are opened, folders become their contents.
 
         Raises:
             InputError: if a source is of another kind.
@@ -48,13 +48,14 @@ class UnitReader(ABC):
 
     @abstractmethod
     def with_blocks(self, blocks: int | None) -> Self:
-        """A reader with so many blocks of units in each direction, which are taken out as a whole."""
+        """A reader with ``blocks`` blocks of units in each direction, which are removed as a whole."""
 
     def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
-        """A reader with so many blocks in each direction (None: the usual number; 0: every unit is one).
+        """A reader with this number of blocks in each direction (None: the usual number; 0: every unit is
+        one).
 
         Raises:
-            InputError: on a length to cut to, which such inputs do not have.
+            InputError: on a maximum length, which such inputs do not have.
         """
         if max_length is not None:
             raise ParameterError("max_length", "is for texts: all images have one size")
@@ -62,11 +63,11 @@ class UnitReader(ABC):
 
     @abstractmethod
     def cost_note(self, inputs: int, total: int) -> str | None:
-        """What was left out by the usual blocks and limit, and what all would cost; None: nothing."""
+        """What the default blocks and limit left out, and what everything would cost; None: nothing."""
 
     @abstractmethod
     def encode(self, inputs: Sequence[Any]) -> Encoded:
-        """The units of inputs, and where they stand.
+        """The units of inputs, and their places.
 
         Raises:
             InputError: if an input is of another kind, or cannot be read.
@@ -74,8 +75,8 @@ class UnitReader(ABC):
 
     @abstractmethod
     def names(self, units: Sequence[int]) -> list[str]:
-        """What units are called, by their places."""
+        """The names of units, by their places."""
 
     @abstractmethod
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write what reads such inputs again beside a saved model."""
+        """Save the reader with the model."""

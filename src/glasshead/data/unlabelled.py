@@ -96,5 +96,5 @@ def lines_of(path: Path, text: str) -> list[str]:
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
-        raise InputError(f"{path} is empty: write a text on each line")
+        raise InputError(f"{path} is empty: write one text per line")
     return lines

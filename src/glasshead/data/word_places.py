@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
-    """Tokens that are no part of a text wherever they stand in it, such as the marks of a chat.
+    """Tokens that are not part of a text wherever they stand in it, such as the marks of a chat.
 
     An unknown or a hidden word is a word.
     """
@@ -82,8 +82,8 @@ def divide(text: str, words: Sequence[int], offsets: Sequence[Span]) -> tuple[li
     """Words and places of tokens of byte-level and SentencePiece tokenizers, to which blanks are letters.
 
     They stay as they are but for four things. White space divides words. A token of nothing but white space
-    belongs to the word after it, or to the last one; where there is none it belongs to no word. Every token
-    of a script without blanks is a word. What continues a character, and letters behind it, begin no word.
+    belongs to the word after it, or to the last one; if there is none it belongs to no word. Every token of a
+    script without blanks is a word. What continues a character, and letters behind it, begin no word.
     """
     places = [trim(text, place) for place in offsets]
     divided = [-1] * len(places)

@@ -45,7 +45,7 @@ IGNORED_ARGS = {
     "cu_seq_lens_k": "likewise",
     "max_length_q": "likewise",
     "max_length_k": "likewise",
-    "position_ids": "where queries stand; the mask says it",
+    "position_ids": "the positions of queries, which the mask has",
     "deterministic": "how flash attention computes its gradient",
 }
 """Arguments that say nothing about who attends to whom and how much, or nothing new."""
@@ -54,8 +54,8 @@ UNSUPPORTED = {
     "softcap": "caps its scores (softcap)",
     "s_aux": "has attention sinks (s_aux)",
     "sinks": "has attention sinks (sinks)",
-    "indices": "picks the keys of each query (indices)",
-    "block_indices": "picks blocks of keys (block_indices)",
+    "indices": "chooses the keys of each query (indices)",
+    "block_indices": "chooses blocks of keys (block_indices)",
     "cache": "runs on a paged cache",
 }
 """Arguments that change attention in a way no mechanism here knows."""
@@ -88,8 +88,10 @@ def attention_function(
     for name, what in UNSUPPORTED.items():
         if kwargs.get(name) is not None:
             raise InputError(
-                f"{type(module).__name__} {what}, which {attention_mechanism.name} cannot honour: "
-                "do not plug it"
+                f"{type(module).__name__} {what}, which "
+                f"{attention_mechanism.name} "
+                "cannot support: do not plug "
+                "it"
             )
     causal = getattr(module, "is_causal", None) if is_causal is None else is_causal
     mask, bias = parse_mask(
@@ -136,7 +138,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
     """The mechanism attached to an attention module; a reloaded model's is built from its configuration.
 
     Raises:
-        InputError: where there is none, or where it has parameters that were never loaded.
+        InputError: if there is none, or where it has parameters that were never loaded.
     """
     attached = getattr(module, MECHANISM, None)
     if isinstance(attached, Mechanism):
@@ -149,14 +151,14 @@ def mechanism_of(module: nn.Module) -> Mechanism:
         )
     if isinstance(spec, Plugged):
         raise InputError(
-            f"{type(module).__name__} shares its configuration with what was plugged, and was not: "
-            "plug it too, with softmax if it is to stay as it was"
+            f"{type(module).__name__} shares its configuration with what was plugged, but was not plugged: "
+            "plug it, too (softmax keeps it as it was)"
         )
     stateless = build_if_stateless(spec)
     if stateless is None:
         raise InputError(
-            f"{json.dumps(spec)} has parameters, which from_pretrained does not load: "
-            "use glasshead.load(folder)"
+            f"{json.dumps(spec)} has parameters, which from_pretrained cannot load: use "
+            "glasshead.load(folder)"
         )
     attach(module, stateless)
     return stateless
@@ -170,7 +172,7 @@ def attach(module: nn.Module, attention_mechanism: Mechanism) -> None:
 
 
 def check_usage_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Forward pre-hook: raise InputError where the mechanism is passed by, or its positions mean nothing.
+    """Forward pre-hook: raise InputError where the mechanism is bypassed, or its positions have no meaning.
 
     That is where the attention implementation was switched after the plug, and where positions would be taken
     in two different sequences.
@@ -204,7 +206,7 @@ def parse_saved_spec(spec: Any) -> dict[str, dict[str, Any]]:
     """A saved spec in full.
 
     Raises:
-        InputError: where its words mean nothing here, as when nobody has imported the file that defines them.
+        InputError: if a name in it is unknown, for example because the file that defines it was not imported.
     """
     try:
         return parse(spec)

@@ -39,14 +39,14 @@ def set_spec(config: PreTrainedConfig, spec: dict[str, Any]) -> None:
 
 
 def clear_spec(config: PreTrainedConfig) -> None:
-    """Name no mechanism any more."""
+    """Remove the mechanism from a configuration."""
     if spec_of(config) is not None:
         for name in (SPEC, IMPLEMENTATION):
             vars(config).pop(name, None)
 
 
 def restore_spec(config: PreTrainedConfig) -> None:
-    """Let whatever names a mechanism ask for the attention that runs it."""
+    """Make a configuration that names a mechanism use the attention that runs it."""
     for part in with_parts(config):
         spec = spec_of(part)
         if spec is not None:
@@ -77,8 +77,10 @@ def keep_implementation(module: nn.Module, name: str, part: nn.Module | None) ->
     setattr(config, IMPLEMENTATION, KEY)
     if config._attn_implementation != KEY:
         warnings.warn(
-            f"{type(module).__name__} was saved with the mechanism {json.dumps(spec)} and now runs without "
-            f"it, by {config._attn_implementation!r}: glasshead.load restores it",
+            (
+                f"{type(module).__name__} was saved with the mechanism {json.dumps(spec)} and now runs "
+                f"without it, with {config._attn_implementation!r}: glasshead.load restores it"
+            ),
             stacklevel=2,
         )
 

@@ -5,7 +5,7 @@ a module says of itself need not be true of the call (NLLB-MoE and Moonshine pas
 causal attention), so our mask says itself what it means, by its type:
 
 - ``int8 [B, 1, 1, K]``: causal, the queries are the last Q of the K keys;
-- ``int16 [B, 1, 1, K]``: every query may attend to every key that is no padding;
+- ``int16 [B, 1, 1, K]``: every query may attend to every key that is not padding;
 - ``int16 [B, 1, Q, K]``: any other pattern, and a static cache, whose K says nothing about where the queries
   stand.
 
@@ -56,7 +56,7 @@ def mask_function(
 
     Where the model wants a whole mask (to join it with another), or the pattern is neither plain causal nor
     plain bidirectional, it is ``[B, 1, Q, K]`` of Transformers' own SDPA path. A window wider than the keys
-    is no pattern.
+    is not a pattern.
     """
     # A static cache gives tensors, and more keys than there are tokens.
     start = kv_offset if isinstance(kv_offset, int) and isinstance(q_offset, int) else None
@@ -124,8 +124,8 @@ def parse_mask(
         causal = causal is not False
         if causal and same is None and queries > 1:
             raise InputError(
-                f"a causal module got {queries} queries and {keys} keys but no mask, so nobody knows where "
-                "the queries stand: pass attention_mask"
+                f"a causal module got {queries} queries and {keys} keys but no mask, so the positions of "
+                "the queries are unknown: pass an attention_mask"
             )
         return ParsedMask(
             Mask(queries, keys, causal=causal and queries > 1, query_positions=end if causal else same), None
@@ -164,7 +164,7 @@ def split_additive_mask(attention_mask: Tensor) -> tuple[Tensor, Tensor | None]:
 
     Raises:
         InputError: if it is of another type, or somebody's zeros and ones in the type of our masks; their
-            values are looked at only where that is no round trip to a GPU.
+            values are looked at only where that is not a round trip to a GPU.
     """
     if attention_mask.dtype == torch.bool:
         return attention_mask, None

@@ -43,6 +43,7 @@ from glasshead.explainers.forward_observation import (
     head_signs,
 )
 from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves, word_embeddings
+from glasshead.explainers.image_sinks import changes_unread, not_read, sinks_among, weights_on_parts
 from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
 from glasshead.explainers.relevance_rules import (
@@ -56,6 +57,7 @@ from glasshead.explainers.relevance_rules import (
     depends,
     is_composed_activation,
     is_constant,
+    relevance_rules,
 )
 from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, removable
 from glasshead.explainers.rollout import Rollout
@@ -94,6 +96,7 @@ __all__ = [
     "average_lookups",
     "by_sentence",
     "by_word",
+    "changes_unread",
     "check_heads",
     "check_method",
     "check_pairs",
@@ -108,16 +111,20 @@ __all__ = [
     "is_composed_activation",
     "is_constant",
     "make_context",
+    "not_read",
     "not_watched",
     "observe_pooled",
     "probability",
+    "relevance_rules",
     "remarks_of",
     "removable",
     "require_weights",
     "sentence_numbers",
+    "sinks_among",
     "token_fields",
     "value_change",
     "value_changes",
+    "weights_on_parts",
     "with_intervals",
     "word_embeddings",
 ]

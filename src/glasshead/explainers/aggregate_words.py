@@ -13,8 +13,8 @@ from glasshead.trace import unit_of_each, word_pieces
 
 
 def word_starts(words: Sequence[int]) -> list[int]:
-    """Where each word begins among the tokens, from the word of each token; a special token (word −1) is one
-    by itself."""
+    """Where each word begins among the tokens, from the word of each token; a special token (word −1) is a
+    word."""
     units = unit_of_each(words)
     return [place for place, unit in enumerate(units) if place == 0 or unit != units[place - 1]]
 
@@ -22,9 +22,9 @@ def word_starts(words: Sequence[int]) -> list[int]:
 def by_word(attribution: Attribution) -> Attribution:
     """An attribution whose tokens are words of the original text.
 
-    A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019), or
-    what the method made of their vectors: a word does not win by being divided. Its place runs from its first
-    to its last character. Special tokens (word −1) stay as they are.
+    A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019),
+    or the result of the method on their vectors, so that a word does not win by being divided. Its place
+    runs from its first to its last character. Special tokens (word −1) stay as they are.
 
     Raises:
         InputError: if tokens that would be added up have intervals.
@@ -52,7 +52,11 @@ def by_word(attribution: Attribution) -> Attribution:
         scores=add(attribution.scores if attribution.word_scores is None else attribution.word_scores),
         word_scores=None,
         boxes=None if attribution.boxes is None else tuple(attribution.boxes[a] for a in starts),
+        image_numbers=(
+            None if attribution.image_numbers is None else tuple(attribution.image_numbers[a] for a in starts)
+        ),
         contributions=None if attribution.contributions is None else add(attribution.contributions),
+        image_sinks=tuple(place for place, a in enumerate(starts) if a in attribution.image_sinks),
     )
 
 

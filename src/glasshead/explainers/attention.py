@@ -34,7 +34,7 @@ class Attention(Explainer):
         return context.observation.canonical
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        """What each head has of the whole word, where heads are combined otherwise than by sums."""
+        """What each head has of the whole word, where heads are combined other than by sums."""
         site = context.site
         if site is None or site.key_unit != "token" or site.heads_add_up:
             return None
@@ -80,7 +80,7 @@ class Contribution(Explainer):
     first order of it, a ∂z/∂a."""
 
     family = "attention of one layer"
-    template = "attention weight × what it does to the class score: the {token}'s share of it"
+    template = "attention weight × its effect on the class score: the contribution of the {token}"
     description = TEXTS.fill(template)
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True
@@ -100,7 +100,7 @@ def zero_contribution_reason(context: ExplanationContext) -> str | None:
     if context.observation.contributions(context.target)[context.encoded.mask].any():
         return None
     return (
-        f"the prediction does not rest on what was read ({context.reading}), so all contributions "
+        f"the prediction does not depend on what was read ({context.reading}), so all contributions "
         "are 0: choose another row or layer"
     )
 

@@ -36,12 +36,12 @@ class AttentionFlow(StackExplainer):
     """f_j = max flow from what is read to token j, divided by the sum over tokens.
 
     The layers of the network are those of the model, its capacities (A_ℓ + I) / 2, A_ℓ the combined map of
-    the heads. Where the mean of all rows is read, each of them may let out its share. Rows must be shares of
-    a whole: ``absolute`` takes sizes of weights, |a| / Σ|a|, where they are not. What a learned query gives
+    the heads. Where the mean of all rows is read, each of them may let out its share. Rows must be
+    non-negative and sum to one: ``absolute`` uses |a| / Σ|a| where they do not. What a learned query gives
     has no residual; a decoder adds two layers for each of its own. The number of a divided word is the
     largest flow to all of its tokens together, divided by the sum over words: flows to one token after the
-    other use the same pipes. Where maps of heads do not add up (``max``), its pipes have equal shares of the
-    capacity of the whole word.
+    other use the same pipes. Where maps of heads do not add up (``max``), its pipes have equal shares of
+    the capacity of the whole word.
     """
 
     citation = "Abnar and Zuidema 2020"
@@ -126,7 +126,7 @@ class AttentionFlow(StackExplainer):
 
 @dataclass
 class FlowNetwork:
-    """Pipes between nodes, built from the tokens up."""
+    """A network of pipes between nodes, built from the tokens up."""
 
     tokens: Nodes
     edges: list[tuple[Nodes, Nodes, NDArray[np.int64]]] = field(default_factory=list)
@@ -136,7 +136,7 @@ class FlowNetwork:
         self.size = len(self.tokens)
 
     def add_layer(self, *below: tuple[AnyFloats, Nodes]) -> Nodes:
-        """New nodes above others, to which they have pipes of these capacities [new, others]."""
+        """Add nodes above others, with pipes of these capacities [new, others] between them."""
         new = np.arange(self.size, self.size + len(below[0][0]), dtype=np.int32)
         self.size += len(new)
         for capacities, nodes in below:
@@ -157,8 +157,8 @@ class FlowNetwork:
         return np.array(flows) / UNIT
 
     def join_flows(self, source: int, flows: AnyFloats, starts: Sequence[int]) -> AnyFloats:
-        """The largest flow from a node to all tokens of each word together, at the first of them, zeros at
-        the others; ``flows`` has those to each token, ``starts`` where words begin."""
+        """The largest flow from a node to all tokens of each word together, at its first token, with zeros
+        at the others; ``flows`` are those to each token, and ``starts`` says where words begin."""
         joint = np.zeros_like(flows)
         for first, end in pairwise([*starts, len(self.tokens)]):
             if end - first == 1:

@@ -1,4 +1,4 @@
-"""What questions about attention are answered from: the weights that are read, and what they do."""
+"""What questions about attention are answered from: the selected weights, and what they do."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,19 +11,25 @@ AttentionChange = Literal["zero-weight", "renormalise", "zero-value"]
 """How keys are taken out of an attention: their weights become zero; they are masked, so that the others
 share their place; or their values become zero in all heads of the layer, also those that are not read."""
 
-OnTexts = Callable[[int, int], None]
-"""Called with how many of the texts are done, and how many there are."""
+OnTexts = Callable[[float, int], None]
+"""Called with how many of the texts are done, parts of one included, and how many there are."""
 
 
-def not_watched(done: int, total: int) -> None:
-    """Nobody watches."""
+def not_watched(done: float, total: int) -> None:
+    """Do nothing."""
+
+
+def count_on(progress: OnTexts, before: int, total: int, done: float, _: int) -> None:
+    """Report progress over all texts: those ``before`` this batch, and those ``done`` in it."""
+    progress(before + done, total)
 
 
 class AttentionObservation(ABC):
-    """Attention as it is read, one number for each token, on the CPU; zeros on padding.
+    """The selected attention, one number for each token, on the CPU; zeros on padding.
 
-    ``weights`` are those the model computes (of several heads or rows: their mean), ``canonical`` the same in
-    the canonical gauge, if there is one. Where a sentence was weighed, its tokens share the weight equally.
+    ``weights`` are those that the model computes (the mean of several heads or rows), and ``canonical`` the
+    same in the canonical gauge, if there is one. Where sentences have weights, their tokens share them
+    equally.
     """
 
     mask: Bool[Tensor, "texts tokens"]
@@ -60,7 +66,7 @@ class AttentionObservation(ABC):
 
     @abstractmethod
     def shares(self) -> Float[Tensor, "texts tokens"]:
-        """The part of each token in what is true of its whole sentence; 1 where tokens are weighed."""
+        """The share of each token in the number of its sentence; 1 where tokens have weights."""
 
     @abstractmethod
     def without(
@@ -69,7 +75,7 @@ class AttentionObservation(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """Logits of variants of the texts, each with its set of tokens taken out of the attention."""
+        """Logits of variants of the texts, each with a set of tokens removed from the attention."""
 
     @abstractmethod
     def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:

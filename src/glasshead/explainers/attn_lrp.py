@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.data import EncodedTextsWithImages, Inputs, batches, heads_of, layers_of, length_of
+from glasshead.data import EncodedTextsWithImages, Inputs, heads_of, layers_of, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -63,17 +63,17 @@ class LayerwiseRelevance(Explainer):
     def __init__(self, *, holds_attention: bool) -> None:
         self.holds_attention = holds_attention
         if holds_attention:
-            self.description = "relevance handed down all layers, attention held constant"
+            self.description = "relevance passed back through all layers, with attention held constant"
             self.citation = "Ali et al. 2022"
         else:
-            self.description = "relevance handed down all layers, through attention too"
+            self.description = "relevance passed back through all layers, also through attention"
             self.citation = "Achtibat et al. 2024"
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return self.relevance(context).tokens
 
     def settings(self, context: ExplanationContext) -> str:
-        """What is explained, and where its relevance ends, over the texts that were explained together."""
+        """What is explained, and where its relevance ends, for the texts that were explained together."""
         relevance = self.relevance(context)
         places = "positions, types and the answer" if decodes_answer(context.model) else "positions and types"
         named = {
@@ -86,13 +86,14 @@ class LayerwiseRelevance(Explainer):
         return f"relevance of the score of the target (its logit against the others), which ends in: {shares}"
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        """What the rest of ``attn-lrp`` may hide shows in a pass with attention held, where none belongs."""
+        """A pass with attention held constant, which has no rest, shows what the rest of ``attn-lrp`` may
+        hide."""
         if abs(HELD.relevance(context).rest) < LRP_TOLERANCE:
             return None
         if has_packed_weights(context.model):
             why = "multiplies by quantised weights, which rounds"
         else:
-            why = "does something that the rules do not cover"
+            why = "has a function that the rules do not cover"
         return (
             f"{class_name(context.model)} {why}, so relevance does not add up to the score: use "
             f"'gradient-after-norm' or {context.encoded.erasure!r}"
@@ -108,8 +109,10 @@ class LayerwiseRelevance(Explainer):
     def _relevance(self, context: ExplanationContext) -> Relevance:
         if isinstance(context.encoded, EncodedTextsWithImages):
             raise InputError(
-                f"{self.name!r} follows relevance to words that are looked up, which image tokens are not: "
-                f"use 'gradient' or {context.encoded.erasure!r}"
+                f"{self.name!r} follows relevance to word embeddings, "
+                "which image tokens do not "
+                "have: use 'gradient' or "
+                f"{context.encoded.erasure!r}"
             )
         if isinstance(context.model, PooledClassifier):
             raise InputError(
@@ -117,10 +120,7 @@ class LayerwiseRelevance(Explainer):
                 "has no layers to go down: use 'contribution'"
             )
         maps = heads_of(context.model.config) * layers_of(context.model.config)
-        parts = [
-            (texts, *self._batch(context, texts, inputs))
-            for texts, inputs in batches(context.encoded, device=context.model.device, maps=maps)
-        ]
+        parts = [(texts, *self._batch(context, texts, inputs)) for texts, inputs in context.in_batches(maps)]
         tokens = fill_texts(context, (part[:2] for part in parts))
         words, places, biases, total = (sum(part[2][end] for part in parts) for end in range(4))
         return Relevance(tokens, words, places, biases, total)
@@ -137,7 +137,9 @@ class LayerwiseRelevance(Explainer):
         ]
         if not weights:
             raise InputError(
-                f"{class_name(model)} looks up no words that relevance could be traced to: use 'gradient'"
+                f"{class_name(model)} has no word embeddings to which relevance "
+                "could be traced: use "
+                "'gradient'"
             )
         with relevance_rules(model, weights, held_attention=self.holds_attention) as rules:
             logits = model(**inputs).logits

@@ -1,6 +1,7 @@
 """DeepLift, by Captum, of the models that its rules cover."""
 
-import warnings
+from __future__ import annotations
+
 from functools import partial
 
 import torch
@@ -8,18 +9,19 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.errors import InputError
-from glasshead.explainers.embedding_path import EmbeddingPath, baseline_name, embedding_paths
+from glasshead.explainers.embedding_path import BASELINES, EmbeddingPath, baseline_name, embedding_paths
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.method_options import take_options
 from glasshead.explainers.targets import log_odds, probability
+from glasshead.quiet import without_warnings
 
 GAP_TOLERANCE = 0.01
 """Contributions that miss ŷ(x) − ŷ(x′) by more than this share are not DeepLift's."""
 NEGLIGIBLE_GAP = 1e-4
-"""What is as small beside the contributions themselves is rounding."""
+"""What is as small next to the contributions themselves is rounding."""
 NOT_COVERED = (
-    "the rules of DeepLift do not cover this model, and its contributions would not add up: they know "
-    "modules such as ReLU and Tanh that run once, no functions and no attention; use the method "
+    "the rules of DeepLift do not cover this model, so its contributions would not add up; use the method "
     "'captum:integrated-gradients'"
 )
 
@@ -50,12 +52,18 @@ class DeepLift(Explainer):
     citation = "Shrikumar, Greenside and Kundaje 2017"
     package = "captum"
 
+    def __init__(self, baselines: str = "pad") -> None:
+        self.baseline = baselines
+
+    def with_options(self, options: dict[str, float | str]) -> DeepLift:
+        return DeepLift(**take_options(self.name, options, {"baselines": self.baseline}, BASELINES))
+
     def settings(self, context: ExplanationContext) -> str:
-        return f"against {baseline_name(context)}; special tokens stay"
+        return f"against {baseline_name(context, self.baseline)}; special tokens stay"
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        for path in embedding_paths(context):
+        for path in embedding_paths(context, self.baseline):
             attributions, gap = self._contributions(path)
             by_token = path.by_token(attributions).to(result.dtype)
             change = float(by_token.sum()) - gap
@@ -69,8 +77,7 @@ class DeepLift(Explainer):
 
         prediction = Prediction(path).eval()
         try:
-            with torch.enable_grad(), warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Setting forward, backward hooks")
+            with torch.enable_grad(), without_warnings("Setting forward, backward hooks"):
                 attributions, gap = captum.attr.DeepLift(prediction).attribute(
                     path.vectors,
                     path.baselines,

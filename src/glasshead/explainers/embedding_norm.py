@@ -56,8 +56,8 @@ def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: Lookup
 
 
 def hides_length(x: Tensor, states: list[Tensor], words: list[Tensor]) -> bool:
-    """Whether ‖J t‖² is nothing beside what a random direction of the same length does, for one of the states
-    that are made of the words; E over random r: E⟨t, Jᵀr⟩² = ‖J t‖² and E‖Jᵀr‖² = ‖J‖²."""
+    """Whether ‖J t‖² is nothing next to what a random direction of the same length does, for one of the
+    states that are made of the words; E over random r: E⟨t, Jᵀr⟩² = ‖J t‖² and E‖Jᵀr‖² = ‖J‖²."""
     generator = torch.Generator().manual_seed(0)
     moved, possible = (x.new_zeros(len(states)) for _ in range(2))
     for _ in range(PROBES):

@@ -16,7 +16,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
+from glasshead.data import EncodedImages, Inputs, batches, heads_of, layers_of, length_of
+from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import change_lookups, embedding_leaves, lookup_shifts, sum_shifted
 from glasshead.explainers.targets import Target
@@ -36,7 +37,7 @@ class EmbeddingPath:
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:
-        """What `predict` needs beside vectors."""
+        """What `predict` needs next to vectors."""
         return tuple(self.inputs.values())
 
     def predict(self, target_fn: Target, *arguments: Tensor) -> Float[Tensor, " rows"]:
@@ -54,16 +55,21 @@ class EmbeddingPath:
         return sum_shifted(attributions, self.shifts, length_of(self.inputs)).sum(dim=-1)[0].detach().cpu()
 
 
-def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
-    """The texts, one after the other.
+BASELINES = ("pad", "mask", "unk", "zero")
+"""What a baseline has instead of words: a special token of the tokenizer, or zero vectors."""
+
+
+def embedding_paths(context: ExplanationContext, baseline: str) -> Iterator[EmbeddingPath]:
+    """The texts, one after the other, each with a way from one of `BASELINES`.
 
     Raises:
-        InputError: if the model does not look up one vector for each token.
+        InputError: if the model does not look up one vector for each token, or knows no such baseline.
     """
-    baseline = context.encoded.baseline(context.tokenizer)
+    token = baseline_token(context, baseline)
+    empty = context.encoded.baseline(token)
     for text in range(len(context.encoded.ids)):
         _, inputs = next(batches(context.encoded, torch.tensor([text]), context.model.device))
-        _, without = next(batches(baseline, torch.tensor([text]), context.model.device))
+        _, without = next(batches(empty, torch.tensor([text]), context.model.device))
         with torch.no_grad(), embedding_leaves(context.model) as lookups:
             context.model(**inputs)
         shifts = lookup_shifts(context.model, lookups, inputs)
@@ -74,9 +80,15 @@ def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
             text,
             inputs,
             tuple(vectors.detach().requires_grad_() for _, vectors in lookups),
-            tuple(vectors.detach() for _, vectors in baseline_lookups),
+            tuple(
+                vectors.detach().masked_fill((ids != own)[..., None], 0.0)
+                if baseline == "zero"
+                else vectors.detach()
+                for (own, _), (ids, vectors) in zip(lookups, baseline_lookups, strict=True)
+            ),
             shifts,
         )
+        context.progress(text + 1, len(context.encoded.ids))
 
 
 @contextmanager
@@ -98,6 +110,32 @@ def rows_that_fit(context: ExplanationContext, text: int, most: int) -> int:
     return len(rows)
 
 
-def baseline_name(context: ExplanationContext) -> str:
-    """What the baseline puts in the place of words."""
-    return f"the vector of {context.tokenizer.pad_token}"
+def baseline_token(context: ExplanationContext, baseline: str) -> int:
+    """The token that a baseline puts in place of words; for zeros any that the texts do not have.
+
+    Raises:
+        InputError: if the tokenizer has no such token, and on images, which have one baseline.
+    """
+    if isinstance(context.encoded, EncodedImages):
+        if baseline != "pad":
+            raise InputError("images have one baseline, the neutral colour: leave 'baselines' out")
+        return 0
+    tokens = {name: getattr(context.tokenizer, f"{name}_token_id") for name in BASELINES if name != "zero"}
+    known: dict[str, int] = {name: token for name, token in tokens.items() if token is not None}
+    if not known:
+        raise InputError("this tokenizer has no padding, mask or unknown token to replace words: use erasure")
+    if baseline == "zero":  # a token that no word has, to tell where words are
+        return next(
+            (token for token in known.values() if token not in context.encoded.ids),
+            next(iter(known.values())),
+        )
+    if baseline not in known:
+        raise InputError(f"this tokenizer has no {baseline} token: choose {' or '.join([*known, 'zero'])}")
+    return known[baseline]
+
+
+def baseline_name(context: ExplanationContext, baseline: str) -> str:
+    """What the baseline puts instead of words."""
+    if baseline == "zero":
+        return "zeros"
+    return f"the vector of {getattr(context.tokenizer, f'{baseline}_token')}"

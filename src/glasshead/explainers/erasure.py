@@ -1,8 +1,9 @@
-"""Leave one out: ŷ(x) − ŷ(x without token i), for every meaning of "without"."""
+"""Leave one out: ŷ(x) − ŷ(x without token i), for every type of deletion."""
 
 from jaxtyping import Float
 from torch import Tensor
 
+from glasshead.data import EncodedImages
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals import REMOVALS
@@ -20,12 +21,16 @@ class Erasure(Explainer):
         self.removal = REMOVALS[removal]
         self.description = self.describe(TEXTS)
         self.reads_attention = self.removal.edits_attention
+        self.for_images = removal in EncodedImages.edits
 
     def describe(self, nouns: Nouns) -> str:
         return f"change of ŷ when the {nouns.token} is removed: {self.removal.description}"
 
     def own_removal(self, context: ExplanationContext) -> str:
         return self.removal.name
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        return self.removal.remark(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         change = value_changes(context, self.removal.logits_of_each(context))

@@ -4,20 +4,26 @@ A method that reads one attention takes it from `ExplanationContext.observation`
 layers, such as rollout, runs the model itself and records every layer (`glasshead.trace.record`).
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from glasshead.data import Encoded, UnitReader, join_pair, token_names
-from glasshead.errors import InputError
+from glasshead.data import Encoded, EncodedTextsWithImages, UnitReader, join_pair, token_names
+from glasshead.errors import InputError, MissingExtra
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
+from glasshead.explainers.attention_observation import OnTexts, count_on, not_watched
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
+from glasshead.explainers.method_options import parse_option
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
 from glasshead.huggingface import Inputs, answers_of, ask_usual, question_in_words, rated_name
@@ -38,6 +44,21 @@ FAMILIES = (
 )  # fmt: skip
 
 
+class ResolvedTargets:
+    """The class that each method explained of each text, so that another model can explain the same ones."""
+
+    def __init__(self, before: ResolvedTargets | None = None) -> None:
+        self.before = {} if before is None else {name: torch.cat(own) for name, own in before.own.items()}
+        self.own: dict[str, list[Tensor]] = {}
+
+    def resolve(self, method: str, rows: slice, context: ExplanationContext) -> ExplanationContext:
+        """The context of some texts, with the classes of ``before`` where there are some."""
+        if method in self.before:
+            context = context.towards(self.before[method][rows][: len(context.target)])
+        self.own.setdefault(method, []).append(context.target)
+        return context
+
+
 class Explainer(ABC):
     """One number per token: how much it mattered for the target.
 
@@ -53,12 +74,14 @@ class Explainer(ABC):
     """The kind of method, one of `FAMILIES`, by which a list of all is ordered."""
     reads_attention: bool = False
     """Whether it makes a difference which attention is read."""
+    for_images: bool = False
+    """Whether it explains images alone."""
     reads_target_fn: bool = True
     """Whether its numbers depend on which number of the target is explained."""
     reads_weights: bool = False
-    """Whether its numbers are the weights that are read, so that they have intervals."""
+    """Whether its numbers are the selected weights, so that they have intervals."""
     combines_heads: bool = False
-    """Whether the maps of all heads can become one otherwise than by their mean."""
+    """Whether the maps of all heads can become one other than by their mean."""
     package: str | None = None
     """The package that the method comes from; the extra of that name installs it."""
     mirrors_classes: bool = True
@@ -78,9 +101,9 @@ class Explainer(ABC):
 
     @abstractmethod
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        """Importance of every token; what stands on padding is ignored."""
+        """Importance of every token; padding is ignored."""
 
-    def with_options(self, options: dict[str, float | str]) -> "Explainer":
+    def with_options(self, options: dict[str, float | str]) -> Explainer:
         """The method with options of its own: ``rollout+discard=0.9``, ``layer-mean+reading=to``.
 
         Raises:
@@ -99,7 +122,7 @@ class Explainer(ABC):
     def halves(
         self, context: ExplanationContext
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]] | None:
-        """What speaks for and what against, where the importance is the difference of both and hides them;
+        """What speaks for the target and what against it, where the importance is only their difference;
         None: its own sign says it."""
         return None
 
@@ -116,12 +139,12 @@ class Explainer(ABC):
         return None
 
     def own_removal(self, context: ExplanationContext) -> str | None:
-        """The meaning of deleting by which it scores tokens; None: it deletes none."""
+        """The type of deletion with which it scores tokens; None: it deletes none."""
         return None
 
     def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"] | None:
-        """How far the numbers of each text miss the change of ŷ that they should add up to; None: they
-        should not."""
+        """How far the numbers of each text miss the change of ŷ that they should add up to; None: they need
+        not add up."""
         return None
 
     def __call__(
@@ -137,12 +160,15 @@ class Explainer(ABC):
         batch_size: int = 256,
         encoded: Encoded | None = None,
         known: KnownStates | None = None,
+        targets: ResolvedTargets | None = None,
+        progress: OnTexts = not_watched,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
         predicted class; that of two as well where the method does not mirror classes). ``target_fn`` is the
         explained number: the probability, or the rating of a rating model. ``encoded`` are the texts as
         `glasshead.data.encode` gives them, where that was done before, and ``known`` what blocks said of
-        texts in earlier passes.
+        texts in earlier passes; ``targets`` keep the class of each text, or say it. ``progress`` is called
+        with how many texts are done, and how many there are.
 
         Raises:
             InputError: on an unknown target class or target function, or one that changes nothing, pairs for
@@ -151,7 +177,7 @@ class Explainer(ABC):
         check_installed(self)
         if target_fn in TARGETS and not self.reads_target_fn:
             raise InputError(
-                f"the numbers of {self.name!r} are the same whatever number is explained: leave "
+                f"the numbers of {self.name!r} do not depend on the number that is explained: leave "
                 f"{spell('target_fn')} "
                 "out, or choose a gradient or an erasure"
             )
@@ -179,11 +205,14 @@ class Explainer(ABC):
                     target=target,
                     target_fn=target_fn,
                     attention_selector=attention_selector,
+                    progress=partial(count_on, progress, start, len(texts)),
                     reads_attention=self.reads_attention,
                     known=known,
                 )
                 if target is None and not self.mirrors_classes:
                     context = context.towards_predicted()
+                if targets is not None:
+                    context = targets.resolve(self.name, rows, context)
                 shown = list(batch) if seconds is None else list(map(join_pair, batch, seconds))
                 attributions = to_attributions(
                     self, context, shown, self.importance(context), self.contributions(context)
@@ -209,7 +238,8 @@ ELSEWHERE = {
         "captum:lime": ("lime",),
         "erasure-delete": ("ablation", "feature-ablation", "leave-one-out", "loo", "occlusion"),
         "gradient": ("grad-x-input", "gradient-x-input", "input-x-gradient", "inputxgradient", "ixg"),
-        "gradient-attention": ("attention-gradients", "chefer", "grad-cam", "gradcam"),
+        "grad-cam": ("gradcam", "layer-grad-cam", "layergradcam"),
+        "gradient-attention": ("attention-gradients", "chefer"),
         "gradient-l2": ("gradient-norm", "saliency", "vanilla-gradient"),
         "rollout": ("attention-rollout",),
     }.items()
@@ -220,14 +250,14 @@ EXPLAINERS: Registry[Explainer] = Registry("explainer", "explainers", ELSEWHERE)
 
 
 def find_explainer(name: str) -> Explainer:
-    """The explainer of that name, with its options (``rollout+discard=0.9``), ready to be asked.
+    """The explainer of that name, with its options (``rollout+discard=0.9``), ready to use.
 
     Raises:
         InputError: if there is none, or if a package is missing that it needs.
     """
     base, *words = name.split("+")
     if "," in base:
-        raise InputError(f"{base[:60]!r} is not one method: ask for each by itself")
+        raise InputError(f"{base[:60]!r} is more than one method: name each separately")
     explainer = EXPLAINERS[base]
     check_installed(explainer)
     if words:
@@ -236,24 +266,10 @@ def find_explainer(name: str) -> Explainer:
     return explainer
 
 
-def parse_option(word: str) -> tuple[str, float | str]:
-    """``discard=0.9`` as a name and a number; what is no number stays a word."""
-    option, _, value = word.partition("=")
-    if not option or not value:
-        raise InputError(f"an option of a method reads name=value, as in rollout+discard=0.9, not {word!r}")
-    try:
-        return option, float(value)
-    except ValueError:
-        return option, value
-
-
 def check_installed(explainer: Explainer) -> None:
     """Raise InputError if the package is missing that an explainer comes from."""
     if explainer.package is not None and find_spec(explainer.package) is None:
-        raise InputError(
-            f"the method {explainer.name!r} needs the package {explainer.package}: "
-            f'pip install "glasshead[{explainer.package}]"'
-        )
+        raise MissingExtra(f"the method {explainer.name!r}", explainer.package)
 
 
 def register(name: str, explainer: Explainer) -> None:
@@ -263,24 +279,24 @@ def register(name: str, explainer: Explainer) -> None:
 
 
 def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
-    """Raise InputError where heads are combined for a method that reads their mean."""
+    """Raise InputError if heads are combined in another way for a method that reads their mean."""
     if selector.combines_heads and not explainer.combines_heads:
         raise InputError(
-            f"the method {explainer.name!r} makes no one map of all heads: {spell('head')} "
+            f"the method {explainer.name!r} does not combine heads: {spell('head')} "
             f"{selector.head!r} is for "
             "those that do, such as 'attention' and 'rollout'"
         )
 
 
 def check_pairs(model: PreTrainedModel, pairs: bool) -> None:
-    """Raise InputError where pairs meet a model of single texts, or the reverse."""
+    """Raise InputError for pairs with a model of single texts, or the reverse."""
     if not isinstance(model, TextClassifier) or (model.texts_per_example == 2) == pairs:
         return
     if pairs:
         raise InputError(
-            "this model reads one text at a time, and these are pairs: leave the second text out"
+            "this model reads one text at a time, but these are pairs: leave the second text out"
         )
-    raise InputError(f"this model compares two texts: give the second one too ({spell('pairs')})")
+    raise InputError(f"this model compares two texts: give the second one, too ({spell('pairs')})")
 
 
 def to_attributions(
@@ -300,6 +316,7 @@ def to_attributions(
     gaps = explainer.completeness_gaps(context)
     words = explainer.word_importance(context)
     halves = explainer.halves(context)
+    sinks = image_sinks_of(explainer, context)
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -329,6 +346,7 @@ def to_attributions(
                 completeness_gap=None if gaps is None else float(gaps[index]),
                 word_scores=None if words is None else _numbers(words[index], keep),
                 sink=sink_share(explainer, context, importance[index]),
+                image_sinks=sinks[index],
                 halves=None
                 if halves is None
                 else (_numbers(halves[0][index], keep), _numbers(halves[1][index], keep)),
@@ -355,10 +373,19 @@ def sink_share(
     return sink_of(weights.tolist())
 
 
+def image_sinks_of(explainer: Explainer, context: ExplanationContext) -> list[tuple[int, ...]]:
+    """The attention sinks among the parts of the image of each text, where weights are shown."""
+    from glasshead.explainers.image_sinks import image_sinks  # removals need explainers
+
+    if explainer.reads_weights and isinstance(context.encoded, EncodedTextsWithImages):
+        return image_sinks(context)
+    return [()] * len(context.encoded.ids)
+
+
 def token_fields(
     tokenizer: PreTrainedTokenizerBase | UnitReader, encoded: Encoded, index: int
 ) -> dict[str, Any]:
-    """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
+    """The tokens of a text and their places, as fields of its attribution; padding dropped."""
     keep = encoded.mask[index].numpy()
     ids = encoded.ids[index].numpy()[keep].tolist()
     return {

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from glasshead.data import Encoded, UnitReader, batches, heads_of
+from glasshead.data import Encoded, Inputs, UnitReader, batches, heads_of
 from glasshead.errors import InputError, brief
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.first_pass import FirstPass, first_pass
@@ -43,9 +43,9 @@ DEFAULT_SELECTOR = AttentionSelector()
 
 @dataclass(frozen=True)
 class ExplanationContext:
-    """Encoded texts before a model, with the target of each, and where attention is read.
+    """Encoded texts and a model, with the target of each text, and the attention to use.
 
-    ``first_pass`` is that over a single text, where attention is going to be read.
+    ``first_pass`` is the pass over a single text, if attention will be needed.
     """
 
     model: PreTrainedModel
@@ -64,12 +64,12 @@ class ExplanationContext:
 
     @cached_property
     def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
-        """Logits without each token, by the meaning of "without": they serve every target."""
+        """Logits without each token, by type of deletion: they serve every target."""
         return {}
 
     @property
     def attention(self) -> ReadAttention | None:
-        """Which attention of this model is read; None for a pooled classifier, which has one attention."""
+        """The selected attention of this model; None for a pooled classifier, which has one attention."""
         if READ_ATTENTION not in self.shared:
             kept = self.first_pass
             self.shared[READ_ATTENTION] = find_read_attention(
@@ -90,18 +90,18 @@ class ExplanationContext:
 
     @property
     def rows(self) -> ReadRows:
-        """The rows of this attention that are read in each text."""
+        """The selected rows of this attention in each text."""
         assert self.attention is not None
         return self.attention.rows
 
     @property
     def layer_note(self) -> str | None:
-        """Why the attention that is read is not the last; None where it is, or where a layer was chosen."""
+        """Why the selected attention is not the last one; None if it is, or if you chose a layer."""
         return None if self.attention is None else self.attention.note
 
     @property
     def reading(self) -> str | None:
-        """Which attention is read, in words; None where there is no choice."""
+        """Which attention is used, in words; None where there is no choice."""
         if self.site is None:
             return None
         text = f"{self.site.description}, {self.rows.in_words}"
@@ -113,8 +113,8 @@ class ExplanationContext:
 
     @cached_property
     def unreadable_reason(self) -> str | None:
-        """Why no attention can be read in this model; None if it can. A reading that somebody chose and the
-        model does not have is an error all the same."""
+        """Why no attention can be read in this model; None if it can. A reading that you chose and the
+        model does not have is still an error."""
         try:
             self.site  # noqa: B018
         except InputError as error:
@@ -128,7 +128,7 @@ class ExplanationContext:
         return replace(self, target=target)
 
     def towards_predicted(self) -> "ExplanationContext":
-        """A view of the texts about the class that is predicted; of ratings there is one number."""
+        """A view of the texts about the predicted class; ratings have only one number."""
         return self if self.is_regression else self.towards(self.logits.argmax(dim=-1))
 
     @cached_property
@@ -145,7 +145,7 @@ class ExplanationContext:
 
     @cached_property
     def cache(self) -> dict[str, Any]:
-        """What explainers keep of these texts under their name, so as to compute it once."""
+        """A cache of explainers for these texts, by name."""
         return {}
 
     @cached_property
@@ -158,6 +158,14 @@ class ExplanationContext:
     def is_regression(self) -> bool:
         """Whether the model predicts a number."""
         return is_regression(self.model.config)
+
+    def in_batches(self, maps: int) -> Iterator[tuple[Int[Tensor, " b"], Inputs]]:
+        """The texts in batches, with so many maps in memory for each; those that are done are reported."""
+        done = 0
+        for rows, inputs in batches(self.encoded, device=self.model.device, maps=maps):
+            yield rows, inputs
+            done += len(rows)
+            self.progress(done, len(self.encoded.ids))
 
     def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
         """A view of some of the texts."""
@@ -182,8 +190,8 @@ class ExplanationContext:
 
     @property
     def sized_fn(self) -> Target:
-        """The number whose changes are called small or large: ŷ, but of a log-probability, which has no
-        range, the probability."""
+        """The number whose changes are called small or large: ŷ, or the probability where ŷ is a
+        log-probability, which has no range."""
         return probability if self.target_fn is log_probability else self.target_fn
 
 
@@ -201,9 +209,9 @@ def make_context(
 ) -> ExplanationContext:
     """Predict, and resolve the class or number that is explained.
 
-    ``progress`` is told how many of the texts are done while long methods run. Where what follows
-    ``reads_attention`` the pass over a single text is kept, and of several the pass that predicts measures
-    which attention is read. ``known`` keeps what blocks say of texts that are asked many questions.
+    ``progress`` is called with the number of finished texts while long methods run. With ``reads_attention``
+    the pass over a single text is kept; with several texts, the pass that predicts also finds the attention
+    to use. ``known`` caches the outputs of blocks for texts that are used many times.
     """
     regression = is_regression(model.config)
     named = target_fn or default_target_fn(model)
@@ -244,7 +252,7 @@ def make_context(
 def attention_or_none(
     model: PreTrainedModel, encoded: Encoded, selector: AttentionSelector, known: KnownStates | None
 ) -> ReadAttention | None:
-    """The attention that is read, with the logits of the pass that has measured it; None where it cannot be:
+    """The selected attention, with the logits of the pass that has measured it; None where it cannot be:
     whoever reads it says why."""
     try:
         return find_read_attention(model, encoded, selector, known=known)
@@ -306,7 +314,7 @@ def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
 
 
 def default_target_fn(model: PreTrainedModel) -> str:
-    """The number that is explained where none is named."""
+    """The number that is explained by default."""
     if is_regression(model.config):
         return "rating"
     return model.target_fn if isinstance(model, TaskModel) else "probability"

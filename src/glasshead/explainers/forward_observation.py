@@ -47,10 +47,10 @@ WeightFunction = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r
 
 @dataclass(frozen=True)
 class ForwardObservation(AttentionObservation):
-    """The weights that are read [N, n], and the model that is run again with others.
+    """The selected weights [N, n], and the model, which runs again with other weights.
 
-    Contributions are of first order: Σ A ∂z/∂A over the heads and rows that are read, which is a_i o_i where
-    the outputs are linear in the weights.
+    Contributions are of first order: Σ A ∂z/∂A over the selected heads and rows, which is a_i o_i where the
+    outputs are linear in the weights.
     """
 
     model: PreTrainedModel
@@ -155,7 +155,7 @@ class ForwardObservation(AttentionObservation):
         return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
 
     def _layer_in_graph(self, inputs: Inputs) -> tuple[Tensor, LayerRecord]:
-        """The logits of a batch, and the layer that is read, from which they can be differentiated."""
+        """The logits of a batch, and the selected layer, from which they can be differentiated."""
         if self.first_pass is not None and self.first_pass.layer == self.site.layer:
             return self.first_pass.logits, self.first_pass.calls[self.site.layer]
 
@@ -168,7 +168,7 @@ class ForwardObservation(AttentionObservation):
 
     @cached_property
     def shortcut(self) -> Shortcut:
-        """What need not run again when the attention of the layer is edited."""
+        """What does not have to run again when the attention of the layer is edited."""
         find = find_shortcut_for if self.known is None else self.known.shortcut
         return find(self.model, self.encoded, self.site.layer)
 
@@ -184,7 +184,7 @@ class ForwardObservation(AttentionObservation):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """The keys are taken out of the heads that are read, in all rows; no distance changes by it."""
+        """The keys are removed from the selected heads, in all rows; distances stay."""
         result = self.logits.new_zeros(len(texts), self.logits.shape[1])
         which, number = texts.unique(return_inverse=True)
         done = 0
@@ -342,7 +342,7 @@ def mean_weights(
     texts: Int[Tensor, " b"],
     weigh: WeightFunction,
 ) -> Float[Tensor, "b n"]:
-    """The weight of each token: that of the heads and rows that are read, combined."""
+    """The weight of each token: that of the selected heads and rows, combined."""
     shares = rows.of(texts, layout, layer.weights.shape[2])
     weights = weigh(layer, (shares > 0)[:, :, None] & layout.mask[:, None])
     some = (shares > 0).any(dim=0)  # rows that no text reads count nowhere
@@ -356,7 +356,7 @@ def head_signs(model: PreTrainedModel, site: AttentionSite) -> Int[Tensor, " hea
 
 
 def mask_heads(weights: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[Tensor, "r h q k"]:
-    """The weights of the heads that are read; zeros for the others."""
+    """The weights of the selected heads; zeros for the others."""
     if site.head is None:
         return weights
     is_read = torch.arange(weights.shape[1], device=weights.device) == site.head
@@ -366,7 +366,7 @@ def mask_heads(weights: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[
 def replace_heads(
     before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], site: AttentionSite
 ) -> Float[Tensor, "r h q k"]:
-    """New weights for the heads that are read; the others keep theirs."""
+    """New weights for the selected heads; the others keep theirs."""
     if site.head is None:
         return after
     is_read = torch.arange(before.shape[1], device=before.device) == site.head
@@ -374,7 +374,7 @@ def replace_heads(
 
 
 def removal_edit(site: AttentionSite, change: AttentionChange, gone: Bool[Tensor, "r 1 1 k"]) -> Edit:
-    """The edit that takes keys out of the heads that are read, or of all heads where their values go."""
+    """The edit that takes keys out of the selected heads, or of all heads where their values go."""
 
     def edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         if change == "zero-value":
@@ -396,5 +396,5 @@ def renormalise_weights(call: AttentionInputs, gone: Bool[Tensor, "r 1 1 k"]) ->
 
 
 def edit_read_heads(site: AttentionSite, edit: Edit) -> Edit:
-    """The edit in the heads that are read; the others keep their weights."""
+    """Apply the edit to the selected heads; the others keep their weights."""
     return lambda layer, weights, call: replace_heads(weights, edit(layer, weights, call), site)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import Inputs, batches, heads_of, layers_of, length_of, longest
+from glasshead.data import Inputs, heads_of, layers_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import embedding_states, normalises_embeddings
@@ -28,9 +28,9 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
     "l2": (lambda g: g.norm(dim=-1), False, "Euclidean norm of ∂ŷ/∂e"),
 }
 ZERO_GRADIENT = 1e-4
-"""A mean entry this small beside the mean absolute entry is zero up to rounding."""
+"""A mean entry this small next to the mean absolute entry is zero up to rounding."""
 INSTEAD = "'gradient-after-norm' or {!r}"
-"""What to use where the derivative says little, beside erasure."""
+"""What to use where the derivative says little, next to erasure."""
 
 
 def embedding_gradients(
@@ -45,7 +45,7 @@ def embedding_gradients(
         InputError: if the model does not look up one vector for each token.
     """
     maps = heads_of(context.model.config) * layers_of(context.model.config)
-    for rows, inputs in batches(context.encoded, device=context.model.device, maps=maps):
+    for rows, inputs in context.in_batches(maps):
         model = context.model
         with (
             torch.enable_grad(),
@@ -86,8 +86,8 @@ def embedding_gradients(
 
 @contextmanager
 def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tensor]]]:
-    """The ids and the vectors of every look-up of word embeddings in the block; the vectors are leaves that
-    gradients are taken of."""
+    """The ids and vectors of every look-up of word embeddings in the block; gradients are taken with
+    respect to these vectors."""
     lookups: list[tuple[Tensor, Tensor]] = []
 
     def leaf(module: nn.Module, args: tuple[Tensor, ...], vectors: Tensor) -> Tensor:
@@ -100,9 +100,15 @@ def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tens
 
 @contextmanager
 def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
-    """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
+    """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it; one of
+    padding alone, with which LED fills a window behind the text, stays as it is."""
+    padding, begun = getattr(model.config.get_text_config(), "pad_token_id", None), False
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Any) -> Any:
+        nonlocal begun
+        if begun and padding is not None and bool((args[0] == padding).all()):
+            return None
+        begun = True
         vectors, *others = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
         changed = change(module, args, vectors).clone()  # CTRL scales its vectors in place
         return changed if isinstance(output, Tensor) else (changed, *others)
@@ -116,7 +122,7 @@ def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Ite
 
 
 def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
-    """The modules that know the words: the one that the model names, and those that share its vectors."""
+    """The modules of word embeddings: the one that the model names, and those that share its vectors."""
     named = model.get_input_embeddings()
     weight, within = getattr(named, "weight", None), set(named.modules())
     tied = [
@@ -147,8 +153,8 @@ def lookup_shifts(
 def no_vector_for_each_token(model: PreTrainedModel) -> InputError:
     """Why nothing along an embedding belongs to a token alone."""
     return InputError(
-        f"{class_name(model)} does not look up one vector for each token of a text, so no "
-        "gradient belongs to a token alone: use the method 'erasure-delete'"
+        f"{class_name(model)} does not look up one vector for each token of a text, so tokens have no "
+        "separate gradients: use the method 'erasure-delete'"
     )
 
 
@@ -186,7 +192,7 @@ class GradientAlong(Explainer):
     def __init__(self, *, after_norm: bool = False) -> None:
         self.after_norm = after_norm
         self.template = (
-            "derivative along the {token}, behind the layer norm of the embeddings if there is one"
+            "derivative along the {token}, after the layer norm of the embeddings if there is one"
             if after_norm
             else "derivative along the {token} itself, e·∂ŷ/∂e"
         )
@@ -196,15 +202,15 @@ class GradientAlong(Explainer):
         normalised, nouns = normalises(context), context.encoded.nouns
         if normalised is None:
             return (
-                "whether this model normalises its embeddings cannot be told; if it does, the derivative "
-                f"along {nouns.a_word} says little of the {nouns.word}: compare with "
+                "this model may normalise its embeddings; if it does, the derivative along "
+                f"{nouns.a_word} says little about the {nouns.word}: compare with "
                 f"{context.encoded.erasure!r}"
             )
         if self.after_norm or not normalised:
             return None
         return (
-            f"this model normalises its embeddings, so the derivative along {nouns.a_word} is minus that "
-            f"along its place, and mixes the two: for the {nouns.word} alone use "
+            f"this model normalises its embeddings, so the derivative along {nouns.a_word} is "
+            f"minus that along its place, and the two are mixed: for the {nouns.word} alone use "
             f"{INSTEAD.format(context.encoded.erasure)}"
         )
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor
 
+from glasshead.explainers.bimodal_rules import follow_streams
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.method_options import take_options
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.trace import AttentionStack, StackLayer
+
+BIMODAL = "bimodal"
 
 
 class GradientAttention(StackExplainer):
@@ -22,28 +26,36 @@ class GradientAttention(StackExplainer):
     another is named. What a learned query gives begins with Ā alone.
 
     In a decoder, R knows of the tokens of the text from the start, by the token before each place, and
-    cross-attention adds Ā_cross R_encoder; where a decoder reads an answer, R starts from nothing. So do
-    Chefer et al., who add R̄_decoderᵀ Ā_cross R̄_encoder (rule 10), R̄ with rows scaled to one beside the
-    diagonal (rules 8 and 9).
+    cross-attention adds Ā_cross R_encoder; where a decoder reads an answer, R starts from nothing. With
+    ``rules`` "bimodal" the two streams are followed apart, as Chefer et al. do: cross-attention adds
+    R̄_decoderᵀ Ā_cross R̄_encoder (rule 10), R̄ with rows scaled to one next to the diagonal (rules 8, 9). In
+    one stream both are the same.
     """
 
     needs_gradients = True
     mirrors_classes = False
 
-    def __init__(self, *, keeps_signs: bool = False) -> None:
-        self.keeps_signs = keeps_signs
+    def __init__(self, *, keeps_signs: bool = False, bimodal: bool = False) -> None:
+        self.keeps_signs, self.bimodal = keeps_signs, bimodal
         self.description = "attention × its gradient through all layers, " + (
-            "with signs" if keeps_signs else "as far as it speaks for the target"
+            "with signs" if keeps_signs else "positive part"
         )
         self.citation = "Chefer, Gur and Wolf 2021" + (
             "; signs: Huang, Yang and Wang 2024, section 6" if keeps_signs else ""
         )
 
+    def with_options(self, options: dict[str, float | str]) -> GradientAttention:
+        if self.keeps_signs:
+            super().with_options(options)  # raises, since it has none
+        take_options(self.name, options, {"rules": BIMODAL}, (BIMODAL,))
+        return GradientAttention(bimodal=True)
+
     def signed(self, context: ExplanationContext) -> bool:
         return self.keeps_signs
 
     def settings(self, context: ExplanationContext) -> str:
-        return "gradients of the target's logit against the others"
+        words = "gradients of the target's logit against the others"
+        return f"{words}; bi-modal rules" if self.bimodal else words
 
     def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         products = context.observation.contributions(context.target)
@@ -53,13 +65,19 @@ class GradientAttention(StackExplainer):
         return super().adds_up(context) and self.keeps_signs
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
+        def combined(layer: StackLayer) -> Tensor:
             assert layer.gradient is not None
             products = stack.join(layer, layer.weights * layer.gradient)
-            combined = stack.combine(products if self.keeps_signs else products.clamp(min=0))
-            attended = stack.spread(layer, combined) @ states[layer.source].to(combined)
-            return attended if layer.is_first else states[layer.target].to(combined) + attended
+            maps = stack.combine(products if self.keeps_signs else products.clamp(min=0))
+            return stack.spread(layer, maps)
 
+        def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
+            weights = combined(layer)
+            attended = weights @ states[layer.source].to(weights)
+            return attended if layer.is_first else states[layer.target].to(weights) + attended
+
+        if self.bimodal:
+            return stack.read(follow_streams(stack, combined))
         result = stack.follow(step)
         own = 0.0 if stack.top.is_first else stack.start[stack.top.target].to(result)
         return stack.read(result - own)

@@ -38,7 +38,7 @@ from glasshead.trace import (
 class IntervalVector:
     """Values of units [units] with their intervals; NaN where an interval is not known, ±∞ without bounds.
 
-    ``conditioning`` is that of the least clear rank that they rest on (`Intervals.conditioning`).
+    ``conditioning`` is that of the least clear rank behind them (`Intervals.conditioning`).
     """
 
     value: Floats
@@ -68,7 +68,7 @@ class IntervalVector:
         return IntervalVector(self.value + other.value, self.low + other.low, self.high + other.high, worst)
 
     def scale(self, factor: float) -> "IntervalVector":
-        """The intervals of numbers times a factor, which may turn them round."""
+        """The intervals multiplied by a factor, which swaps the ends if it is negative."""
         ends = self.low * factor, self.high * factor
         low, high = ends if factor >= 0 else ends[::-1]
         return IntervalVector(self.value * factor, low, high, self.conditioning)
@@ -86,7 +86,7 @@ class IntervalVector:
 
 
 MISMATCH = (
-    "these are not the weights of this model, these texts and this attention: give what they were read with"
+    "these are not the weights of this model, these texts and this attention: pass the ones they come from"
 )
 SCORE_TOLERANCE = (
     1e-4  # relative to the largest weight: shown weights and those asked about differ by rounding alone
@@ -107,16 +107,17 @@ def with_intervals(
     """Attention weights of tokens, of words (`by_word`) or of sentences, with the interval of each.
 
     [min, max] of Σ_j w_j a′_j over all a′ that the activation can produce with a′ T = a T, where w_j = 1 for
-    the tokens of a word: a linear program of its own for each word, head and row. Of several heads and rows
-    the mean of the ends, with the canonical sign of each head; of words in sentences the product with the
-    interval of the sentence's weight. With ``tolerance`` ε each output may move by ε of its size along each
-    of its principal directions.
+    the tokens of a word: a linear program of its own for each word, head and row. For several heads and
+    rows it is the mean of the ends, with the canonical sign of each head; for words in sentences, the
+    product with the interval of the sentence's weight. With ``tolerance`` ε each output may move by ε of
+    its size along each of its principal directions.
 
-    All else is what the attributions were made of. Their ``reading`` then says what T was.
+    The other arguments are those that the attributions were made with. Their ``reading`` then says what T
+    was.
 
     Raises:
-        InputError: if the attributions are no attention weights, or not those of this model, these texts and
-            this attention; if the model is in half precision, or changes weights after their activation; on a
+        InputError: if the attributions are not the attention weights of this model, these texts and this
+            attention; if the model is in half precision, or changes weights after their activation; on a
             tolerance below 0.
 
     Source: the constraints P1 to P3 of Bhardwaj et al. (2021); the linear programs are this project's.
@@ -146,17 +147,17 @@ def with_intervals(
 
 
 def require_weights(explainer: Explainer) -> None:
-    """Raise InputError for a method whose numbers are no attention weights."""
+    """Raise InputError for a method whose numbers are not attention weights."""
     if not explainer.reads_weights:
         known = ", ".join(name for name, known in EXPLAINERS.items() if known.reads_weights)
         raise InputError(
-            f"the numbers of the method {explainer.name!r} are no attention weights, and only these have "
+            f"the numbers of the method {explainer.name!r} are not attention weights, and only these have "
             f"intervals: use the method {known}"
         )
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Raise InputError for what is no tolerance."""
+    """Raise InputError for what is not a tolerance."""
     if not 0 <= tolerance < np.inf:
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance}")
 

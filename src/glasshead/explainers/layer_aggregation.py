@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.errors import InputError
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.method_options import take_options
 from glasshead.explainers.readings import FROM, READINGS, check_reading, not_square
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
@@ -41,10 +41,8 @@ class LayerAggregation(StackExplainer):
         self.citation = "Mylonas, Mollas and Tsoumakas 2023" if self.is_linear else "Sarti et al. 2023"
 
     def with_options(self, options: dict[str, float | str]) -> LayerAggregation:
-        for option in options:
-            if option != "reading":
-                raise InputError(f"{self.name!r} has no option {option!r}: it has reading")
-        return LayerAggregation(self.name_of_operation, check_reading(options["reading"]))
+        own = take_options(self.name, options, {"reading": None})
+        return LayerAggregation(self.name_of_operation, check_reading(own["reading"]))
 
     def read_in_words(self, context: ExplanationContext) -> str:
         return READINGS[self.reading_of_map].words.format(rows=context.rows.in_words)
@@ -57,7 +55,7 @@ class LayerAggregation(StackExplainer):
         means = numbers.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         if bool(((numbers - means).abs() > ROUNDING * means.abs())[mask].any()):
             return None
-        return "every row of this attention has the same sum, so the mean of a row is the same for all"
+        return "every row of this attention has the same sum, so its mean orders nothing"
 
     def signed(self, context: ExplanationContext) -> bool:
         return context.observation.signed

@@ -65,8 +65,8 @@ class LayerChoice(StackExplainer):
     def caveat(self, context: ExplanationContext) -> str:
         nouns = context.encoded.nouns
         return (
-            f"the map of each {nouns.text} was chosen by what the prediction loses without {nouns.a_token}, "
-            "so measures of such losses favour it"
+            f"the map of each {nouns.text} was chosen by the effect of removing {nouns.a_token}, so "
+            "measures by deletion favour it"
         )
 
     def tokens(
@@ -94,7 +94,7 @@ class LayerChoice(StackExplainer):
         return of_tokens[best, torch.arange(len(texts))]
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        raise NotImplementedError("the choice needs the texts")
+        raise NotImplementedError("the choice of a map needs the texts")
 
 
 def ranked_faithfulness(
@@ -147,7 +147,7 @@ def heads_of_layer(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r
 
 
 def removal_of(context: ExplanationContext) -> Removal:
-    """The unknown token in the place of one; without such a token, what takes parts out of these inputs."""
+    """The unknown token instead of one; without such a token, what takes parts out of these inputs."""
     unknown = REMOVALS["unknown-token"]
     if unknown.unsupported_reason(context) is None:
         return unknown

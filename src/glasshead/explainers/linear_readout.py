@@ -26,8 +26,8 @@ MOST_NUMBERS = 8_000_000
 class LinearReadout(AttentionObservation):
     """Scores s, weights a [N, n], polarity o [N, n, K'], bias b [K'] of z = Σ_i a_i o_i + b.
 
-    All is answered from these, without another pass. ``part`` [N, n] numbers the texts of a pair, each of
-    which has weights of its own.
+    Everything follows from these, without another pass. ``part`` [N, n] numbers the texts of a pair, which
+    have separate weights.
     """
 
     mask: Bool[Tensor, "texts tokens"]
@@ -122,7 +122,7 @@ class LinearReadout(AttentionObservation):
 
 @dataclass(frozen=True)
 class SentenceReadout(AttentionObservation):
-    """The linear readout of the sentences of each text, whose tokens share equally what is true of them.
+    """The linear readout of the sentences of each text; the tokens of a sentence share its numbers equally.
 
     ``sentence_of_token`` [N, n] is the sentence of each token, −1 on padding.
     """
@@ -150,7 +150,7 @@ class SentenceReadout(AttentionObservation):
         return self.sentences.gauge * self.weights
 
     def spread(self, values: Float[Tensor, "texts sentences *k"]) -> Float[Tensor, "texts tokens *k"]:
-        """Numbers of sentences where their tokens stand; zeros on padding."""
+        """Numbers of sentences, repeated at their tokens; zeros on padding."""
         rows = torch.arange(len(values))[:, None].expand(self.sentence_of_token.shape)
         real = self.mask.reshape(self.mask.shape + (1,) * (values.ndim - 2))
         return values[rows, self.sentence_of_token.clamp(min=0)] * real
@@ -173,7 +173,7 @@ class SentenceReadout(AttentionObservation):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """A sentence goes if one of its tokens does."""
+        """A sentence is removed if one of its tokens is."""
         variant, token = (removed & self.mask[texts]).nonzero(as_tuple=True)
         gone = torch.zeros(len(texts), self.sentences.mask.shape[1], dtype=torch.bool)
         gone[variant, self.sentence_of_token[texts[variant], token]] = True
@@ -188,7 +188,7 @@ def observe_pooled(
     *,
     batch_size: int = 512,
 ) -> LinearReadout:
-    """Run a pooled classifier over encoded texts, in batches, and keep what its output is made of.
+    """Run a pooled classifier over encoded texts, in batches, and keep the parts of its output.
 
     Raises:
         InputError: if the model is of another family.

@@ -1,5 +1,7 @@
 """LIME and KernelSHAP, by Captum: a linear model of what removing tokens does to one prediction."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +13,11 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import batches
-from glasshead.errors import InputError
+from glasshead.errors import InputError, pluralise
 from glasshead.explainers.embedding_path import rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.method_options import take_options
 from glasshead.explainers.removals import removable
 from glasshead.explainers.targets import value_change
 from glasshead.random_numbers import use_seed
@@ -34,34 +37,58 @@ class LocalSurrogate(Explainer):
     family = "local surrogates"
     package = "captum"
 
+    def __init__(self, n_samples: int | None = None, baselines: str | None = None) -> None:
+        self.samples, self.baseline = n_samples, baselines
+
+    def with_options(self, options: dict[str, float | str]) -> LocalSurrogate:
+        defaults = {"n_samples": self.samples or LEAST_SAMPLES, "baselines": self.baseline or "mask"}
+        own = take_options(self.name, options, defaults, ("mask", "unk", "pad"))
+        return type(self)(**{name: own[name] for name in options})
+
+    def samples_of(self, tokens: int) -> int:
+        """How many samples a text of so many tokens gets.
+
+        Raises:
+            InputError: if so few were chosen that no linear model of the tokens can be fitted.
+        """
+        if self.samples is not None and 1 < tokens > self.samples - 2:
+            raise InputError(
+                f"{pluralise(self.samples, 'sample')} cannot rank {tokens} tokens: 'n_samples' has to be at "
+                f"least {tokens + 2}, two more than the tokens"
+            )
+        return self.samples or max(SAMPLES_PER_TOKEN * tokens, LEAST_SAMPLES)
+
     @abstractmethod
     def surrogate(self, forward: Callable[[Kept], Tensor]) -> Any:
         """Captum's method for a function of which tokens are kept."""
 
     def settings(self, context: ExplanationContext) -> str:
-        return (
-            f"{SAMPLES_PER_TOKEN} samples per token, at least {LEAST_SAMPLES}; removed tokens become "
-            f"{replacement(context.tokenizer)[0]}"
+        samples = (
+            f"{SAMPLES_PER_TOKEN} samples per token, at least {LEAST_SAMPLES}"
+            if self.samples is None
+            else pluralise(self.samples, "sample")
         )
+        return f"{samples}; removed tokens become {replacement(context.tokenizer, self.baseline)[0]}"
 
     def own_removal(self, context: ExplanationContext) -> str | None:
-        tokenizer = context.tokenizer
-        if tokenizer.mask_token_id is not None:
-            return "mask-token"
-        return None if tokenizer.unk_token_id is None else "unknown-token"
+        removals = {"mask": "mask-token", "unk": "unknown-token"}
+        names = removals if self.baseline is None else {self.baseline} & {*removals}
+        known = (name for name in names if getattr(context.tokenizer, f"{name}_token_id") is not None)
+        return next((removals[name] for name in known), None)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         if not {"mask-token", "unknown-token"} & {*context.encoded.removals}:
             raise InputError(
-                f"{self.name!r} puts tokens in the place of words, and {context.encoded.nouns.texts} have "
-                f"none: use {context.encoded.erasure!r}"
+                f"{self.name!r} replaces words by tokens, but {context.encoded.nouns.texts} have none: use "
+                f"{context.encoded.erasure!r}"
             )
-        _, token_id = replacement(context.tokenizer)
+        _, token_id = replacement(context.tokenizer, self.baseline)
         for text, places in enumerate(map(torch.Tensor.nonzero, removable(context))):
             tokens = places[:, 0]
             if len(tokens):
                 result[text, tokens] = self._coefficients(context, text, tokens, token_id).to(result.dtype)
+            context.progress(text + 1, len(result))
         return result
 
     def _coefficients(
@@ -73,14 +100,18 @@ class LocalSurrogate(Explainer):
         _, inputs = next(batches(encoded, torch.tensor([text]), context.model.device))
         together = (encoded.owner[text] == tokens[:, None]) & encoded.mask[text]  # what goes with each
         together = together[:, : inputs["input_ids"].shape[1]].float()
+        samples, done = self.samples_of(len(tokens)), 0
 
         @torch.inference_mode()
         def change(kept: Kept) -> Float[Tensor, " rows"]:
             """ŷ with these tokens kept, minus ŷ."""
+            nonlocal done
             rows = {name: values.expand(len(kept), -1) for name, values in inputs.items()}
             gone = (kept < 0.5).float() @ together.to(kept.device) > 0
             ids = rows["input_ids"].masked_fill(gone.to(inputs["input_ids"].device), token_id)
             logits = context.model(**rows | {"input_ids": ids}).logits.cpu()
+            done += len(kept)
+            context.progress(text + min(done / samples, 1.0), len(encoded.ids))
             before = context.logits[text].expand_as(logits)
             return -value_change(context.target_fn, before, logits, context.target[text].expand(len(kept)))
 
@@ -92,7 +123,7 @@ class LocalSurrogate(Explainer):
             coefficients: Tensor = self.surrogate(change).attribute(
                 kept,
                 baselines=0.0,
-                n_samples=max(SAMPLES_PER_TOKEN * len(tokens), LEAST_SAMPLES),
+                n_samples=samples,
                 perturbations_per_eval=rows_that_fit(context, text, ROWS_AT_ONCE),
             )
         return coefficients[0].detach()
@@ -129,19 +160,18 @@ register("captum:lime", Lime())
 register("captum:kernel-shap", KernelShap())
 
 
-def replacement(tokenizer: PreTrainedTokenizerBase) -> tuple[str, int]:
+def replacement(tokenizer: PreTrainedTokenizerBase, baseline: str | None) -> tuple[str, int]:
     """The token that stands for a removed one, and its id.
 
     Raises:
-        InputError: if the tokenizer has none.
+        InputError: if the tokenizer has none, or not the one that was chosen.
     """
-    for token, token_id in (
-        (tokenizer.mask_token, tokenizer.mask_token_id),
-        (tokenizer.unk_token, tokenizer.unk_token_id),
-        (tokenizer.pad_token, tokenizer.pad_token_id),
-    ):
+    for name in ("mask", "unk", "pad") if baseline is None else (baseline,):
+        token_id = getattr(tokenizer, f"{name}_token_id")
         if token_id is not None:
-            return str(token), token_id
+            return str(getattr(tokenizer, f"{name}_token")), token_id
+    if baseline is not None:
+        raise InputError(f"this tokenizer has no {baseline} token: choose another, or leave 'baselines' out")
     raise InputError(
-        "this tokenizer has no token that could stand for a removed one: use the method 'erasure-delete'"
+        "this tokenizer has no token that could replace a removed one: use the method 'erasure-delete'"
     )

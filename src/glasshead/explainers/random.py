@@ -14,7 +14,7 @@ class Random(Explainer):
     """Independent U(−1, 1) per token, the same for the same text."""
 
     family = "control"
-    description = "random numbers, the control that must fail an audit"
+    description = "random numbers, the control that should fail an audit"
     citation = "Jain and Wallace 2019"
     reads_target_fn = False
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from glasshead.data import (
-    TextWithImage,
+    TextWithImages,
     UnitReader,
     chat_note,
     find_segments,
@@ -49,7 +49,7 @@ def read_prompts(
     names = request.segments or ()
     if isinstance(tokenizer, UnitReader):
         if names or request.unit in ("segment", "message"):
-            raise InputError("segments are parts of texts, and this model reads images: leave them out")
+            raise InputError("segments are parts of texts, but this model reads images: leave them out")
         return Prompts([*texts], None if pairs is None else [*pairs], {}, ())
     plain, seconds, segments, notes = list[str](), list[str](), dict[str, list[Span]](), dict[str, None]()
     for number, first in enumerate(texts):
@@ -63,7 +63,7 @@ def read_prompts(
                 raise ParameterError("unit", "'message' is for chats: give a list of messages with roles")
             spans = message_spans(tokenizer, first, writes=writes)
         behind: list[Span] = []
-        if isinstance(first, TextWithImage) and (request.unit == "segment" or pairs is not None):
+        if isinstance(first, TextWithImages) and (request.unit == "segment" or pairs is not None):
             raise InputError(
                 "a text with an image has no marked parts and no second text: name its parts with "
                 f"{spell('segments')}, or write both texts into one"
@@ -76,9 +76,7 @@ def read_prompts(
         spans += [(start + moved, end + moved) for start, end in behind]
         both = join_pair(text, None if pairs is None else second)
         if segments.setdefault(both, spans) != spans:
-            raise InputError(
-                f"{both[:40]!r} is there twice, with other segments each time: explain one at a time"
-            )
+            raise InputError(f"{both[:40]!r} is there twice with different segments: explain one at a time")
         plain.append(text)
         seconds.append(second)
     check_found(names, segments, request)
@@ -89,7 +87,7 @@ def check_found(names: Sequence[str], segments: Mapping[str, list[Span]], reques
     """Raise InputError if no text has a segment that is named, or none where they are marked."""
     for name in names:
         if not any(name in text for text in segments):
-            raise ParameterError("segments", f"has {name[:40]!r}, which is in no text: name others")
+            raise ParameterError("segments", f"has {name[:40]!r}, which is not in any text: name others")
     if request.unit == "segment" and not any(segments.values()):
         raise ParameterError(
             "unit", f"'segment' needs parts between << and >>, or {spell('segments')}: mark a part"
@@ -105,7 +103,7 @@ def gather_segments(inputs: Inputs, segments: Mapping[str, list[Span]]) -> Input
     if not any(segments.values()):
         return inputs
     if inputs.encoded.asks_place:
-        raise InputError("this model is asked about one word of a text: leave segments out")
+        raise InputError("segments do not work for models of one word of a text: leave segments out")
     texts = [inputs.joined(row) for row in range(len(inputs.texts))]
     own = [spans_of(text, segments) for text in texts]
     return inputs._replace(encoded=with_segments(inputs.encoded, texts, own))

@@ -3,7 +3,7 @@
 A [q, k] is the weight of token k in the row of token q, s [q] the share of each row in what is read (BERT: 1
 at [CLS]), and n the number of tokens of the text, special ones included.
 
-    from           Σ_q s_q A_qi      what the rows that are read give token i
+    from           Σ_q s_q A_qi      what the selected rows give token i
     to             Σ_k A_ik s_k      what its own row gives them
     mean-columns   Σ_q A_qi / n      what all tokens give it
     mean-rows      Σ_k A_ik / n      what its row gives all tokens: 1/n for softmax
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 READINGS = {
     FROM: Reading("{rows}", lambda maps, rows, real: (rows[:, None] @ maps)[:, 0], True, True),
     "to": Reading(
-        "columns in place of rows ({rows})",
+        "columns instead of rows ({rows})",
         lambda maps, rows, real: (maps @ rows[..., None])[..., 0],
         False,
         True,
@@ -69,7 +69,7 @@ def mean_over(maps: Map, real: Bool[Tensor, "r k"]) -> Float[Tensor, "r q"]:
 
 
 def max_over(maps: Map, real: Bool[Tensor, "r k"]) -> Float[Tensor, "r q"]:
-    """The largest of each row over the tokens of its text; 0 where there is none."""
+    """The largest of each row over the tokens of its text; 0 if there is none."""
     largest = maps.masked_fill(~real[:, None], -torch.inf).amax(dim=-1)
     return torch.where(real.any(dim=-1, keepdim=True), largest, 0.0)
 
@@ -88,6 +88,6 @@ def check_reading(name: object) -> str:
 def not_square(model: PreTrainedModel, method: str) -> InputError:
     """Why a method cannot read columns: rows and columns of some map are not the same tokens."""
     return InputError(
-        f"{class_name(model)} has attention that is not of a text's tokens to themselves, and {method!r} "
-        "reads no other: use 'attention'"
+        f"{class_name(model)} has attention between two sequences, and {method!r} "
+        "reads self-attention only: use 'attention'"
     )

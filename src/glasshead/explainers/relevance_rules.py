@@ -34,11 +34,11 @@ DEVIATIONS = {"sqrt", "rsqrt"}
 QUOTIENTS = {"div", "divide", "true_divide", "__truediv__", "__itruediv__"}
 SUMS = {"add", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "cat", "stack"}
 MASK_CONSTANT = 1e4
-"""Constants of this size forbid attention and are no part of a sum."""
+"""Constants of this size forbid attention and are not part of a sum."""
 
 
 class NormRules(TorchFunctionMode):
-    """Norms whose scale is held constant, and blocks in which functions have their own derivatives."""
+    """Norms with a constant scale, and blocks in which functions have their own derivatives."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class NormRules(TorchFunctionMode):
         return result if added is None else result + added
 
     def norm_bias(self, bias: Tensor | None) -> Tensor | None:
-        """What is added behind a norm."""
+        """The bias that is added after a norm."""
         return bias
 
     @contextmanager
@@ -243,7 +243,7 @@ class AttentionRule(AttentionHook):
 def relevance_rules(
     model: nn.Module, word_weights: Iterable[Tensor], *, held_attention: bool
 ) -> Iterator[RelevanceRules]:
-    """Run a model in the block, and take gradients by what the rules hold: they are relevance per unit.
+    """Run a model in the block with these rules: its gradients are then relevance per unit.
 
     Raises:
         InputError: if the block saw no attention of the model.
@@ -304,7 +304,7 @@ CONSTANT_MARK = "glasshead_constant"
 
 
 def as_constant(value: Any) -> Any:
-    """What was made of parameters alone, without its graph."""
+    """A tensor that depends on parameters alone, detached from its graph."""
     if not isinstance(value, Tensor) or not value.is_floating_point() or isinstance(value, nn.Parameter):
         return value
     value = value.detach()

@@ -1,4 +1,4 @@
-"""Attention rollout: attention maps multiplied layer by layer, with the residual path beside each."""
+"""Attention rollout: attention maps multiplied layer by layer, with the residual path next to each."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from glasshead.arrays import AnyFloats
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.method_options import take_options
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.statistics import mean_interval
@@ -33,12 +34,12 @@ Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
 
 class Rollout(StackExplainer):
     """R_ℓ = (1 − r) A_ℓ R_{ℓ−1} + r R_{ℓ−1} with R_0 = I, A_ℓ the combined map of the heads, r the share of
-    the residual path (0.5). Nothing else of a layer is counted: neither its values nor what follows.
+    the residual path (0.5). Values and the rest of a layer are not counted.
 
-    ``discard`` d sets in each row the smallest weights to zero, at most the share d of its keys and none that
-    is as large as one that stays, and scales the rest to one. Rows must be shares of a whole: ``absolute``
-    takes sizes of weights, |a| / Σ|a|, where they are not. A decoder adds two steps for each of its layers,
-    one from its own past and one from the encoder; what a learned query gives has no residual.
+    ``discard`` d sets the smallest weights of each row to zero and scales the rest to one. It removes at
+    most the share d of the keys, and none as large as one that stays. Rows must be non-negative and sum to
+    one: ``absolute`` uses |a| / Σ|a| where they do not. A decoder adds two steps for each of its layers,
+    one from its own past and one from the encoder; a learned query has no residual.
     """
 
     citation = "Abnar and Zuidema 2020"
@@ -52,13 +53,11 @@ class Rollout(StackExplainer):
         )
 
     def with_options(self, options: dict[str, float | str]) -> Rollout:
-        shares = {"residual": self.residual, "discard": self.discard}
-        for option, value in options.items():
-            if option not in shares:
-                raise InputError(f"{self.name!r} has no option {option!r}: it has residual and discard")
+        defaults = {"residual": self.residual, "discard": self.discard}
+        shares = take_options(self.name, options, defaults)
+        for option, value in shares.items():
             if isinstance(value, str) or not 0 <= value < 1:
                 raise InputError(f"{option} is a share from 0 to below 1, not {value}")
-            shares[option] = value
         return Rollout(absolute=self.absolute, **shares)
 
     def settings(self, context: ExplanationContext) -> str | None:
@@ -68,7 +67,7 @@ class Rollout(StackExplainer):
         return ", ".join(parts) or None
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        """Whatever is followed back through causal layers drifts to the first token."""
+        """Through causal layers, everything drifts to the first token."""
         self.importance(context)
         drift: list[Tensor] = context.cache[f"{self.name} drift"]
         return drift_in_words(*torch.cat(drift).T.numpy()) if drift else None
@@ -95,17 +94,17 @@ class Rollout(StackExplainer):
         return self.roll(stack, self.shares_of(stack))
 
     def all_rows(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
-        """R of the layer that is read: what every one of its rows has of every key."""
+        """R of the selected layer: the share of every key in each of its rows."""
         return self.follow(stack, self.shares_of(stack))
 
     def shares_of(self, stack: AttentionStack) -> Shares:
-        """How a layer's map is made."""
+        """How the map of a layer is computed."""
         method = None if self.absolute else self.name
         return lambda layer: layer_shares(stack, layer, self.discard, method)
 
     def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
-        """What is read of the product of the maps that ``shares`` gives: the rows that are read, multiplied
-        by one map after the other from the last to the first, are a vector all the way."""
+        """The selected rows of the product of the maps that ``shares`` gives. The rows are multiplied by
+        one map after the other, from the last to the first, so that only vectors are stored."""
         rows = {stack.top.target: stack.row_shares.to(stack.logits)}
         for layer in reversed(stack.layers):
             if layer.target not in rows:
@@ -177,7 +176,7 @@ def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tens
 
 
 def drift_in_words(own: AnyFloats, uniform: AnyFloats) -> str | None:
-    """How much of the numbers of texts is on their first token, beside uniform attention of causal layers."""
+    """The share of the first token in texts, compared with uniform attention of causal layers."""
     difference = mean_interval(own - uniform, rng=np.random.default_rng(0))
     if not difference.n:
         return None
@@ -208,7 +207,7 @@ def pooling_shares(
     if not absolute and (context.observation.signed or bool(((total - 1).abs() > ROW_SUM_TOLERANCE).any())):
         raise InputError(
             "the weights of this model have signs or do not sum to one, and "
-            f"{method!r} takes them for shares of a whole: use {method.split('+')[0] + '-absolute'!r}"
+            f"{method!r} needs weights that sum to one: use {method.split('+')[0] + '-absolute'!r}"
         )
     return scale_rows(weights.abs())
 

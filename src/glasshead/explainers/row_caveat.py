@@ -1,4 +1,4 @@
-"""What to say of a row of attention that somebody chose and the prediction does not read."""
+"""Remarks on a row of attention that somebody chose and the prediction does not read."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glasshead.data import Inputs, batches
+from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -30,12 +30,12 @@ ReadTokens = Callable[[ExplanationContext, AttentionStack, Int[Tensor, " b"]], F
 
 
 class StackExplainer(Explainer):
-    """A method that reads the attention calls up to the one that is chosen, the last one that the prediction
-    uses unless another is.
+    """A method that reads the attention calls up to the chosen one (default: the last one that the
+    prediction uses).
 
-    ``relevance`` is the method: what is read of the last call knows of every key [r, k]. The rows that are
-    read are those of every explanation by attention; where sentences were weighed, their own stack has the
-    share of each.
+    ``relevance`` is the method: the share of every key in the selected rows of the last call [r, k]. The
+    selected rows are those of every explanation by attention; the shares of sentences are in a separate
+    stack.
     """
 
     family = "attention through all layers"
@@ -49,13 +49,13 @@ class StackExplainer(Explainer):
 
     @abstractmethod
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        """What is read of the last call knows of every key of the text."""
+        """The share of every key of the text in the selected rows of the last call."""
 
     def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        """Numbers for a classifier with one attention and one learned query: nothing is to be followed.
+        """Numbers for a classifier with one attention and one learned query: there are no layers to follow.
 
         Raises:
-            InputError: if that has no meaning.
+            InputError: if it does not apply.
         """
         raise InputError(
             f"{class_name(context.model)} has one attention with one learned query, so {self.name!r} "
@@ -74,7 +74,7 @@ class StackExplainer(Explainer):
         return text if site.above is None else f"{text}, times that of the sentence"
 
     def read_in_words(self, context: ExplanationContext) -> str:
-        """What is read of the last map."""
+        """The rows of the last map that are used."""
         return context.rows.in_words
 
     def signed(self, context: ExplanationContext) -> bool:
@@ -92,7 +92,7 @@ class StackExplainer(Explainer):
         return context.site is None or context.site.heads_add_up
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        """Otherwise what the method makes of the joined columns of each word, in equal shares."""
+        """Otherwise the result of the method on the joined columns of each word, in equal shares."""
         if context.site is None or context.site.key_unit != "token" or self.adds_up(context):
             return None  # models that pool, or pack texts and sentences, read whole words
         divided = context.has_divided_words
@@ -104,13 +104,13 @@ class StackExplainer(Explainer):
         return result
 
     def compute(self, context: ExplanationContext, read: ReadTokens) -> Float[Tensor, "texts tokens"]:
-        """What ``read`` makes of the stacks of all texts."""
+        """The result of ``read`` on the stacks of all texts."""
         if isinstance(context.model, PooledClassifier):
             return self.explain_pooled(context)
         assert context.site is not None
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         maps = context.site.num_heads * context.site.num_layers
-        for texts, inputs in batches(context.encoded, device=context.model.device, maps=maps):
+        for texts, inputs in context.in_batches(maps):
             tokens = self._read(context, context.site, context.rows, texts, inputs, read)
             if context.site.above is not None:
                 assert context.rows.above is not None

@@ -36,7 +36,7 @@ def log_probability(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *
 
 @TARGETS.register("entropy")
 def entropy(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
-    """−Σ_k ŷ_k log ŷ_k in nats, the same for every target: how open the answer is."""
+    """−Σ_k ŷ_k log ŷ_k in nats, the same for every target: how uncertain the answer is."""
     return -(logits.softmax(dim=-1) * logits.log_softmax(dim=-1)).sum(dim=-1)
 
 
@@ -62,7 +62,7 @@ def value_change(
     after: Float[Tensor, "*b classes"],
     target: Int[Tensor, " *b"],
 ) -> Float[Tensor, " *b"]:
-    """ŷ of some logits minus ŷ of others; of probabilities exact also where both round to 1."""
+    """ŷ of some logits minus ŷ of others; exact for probabilities, even where both round to 1."""
     if target_fn is probability:
         return probability_change(log_odds(before, target), log_odds(after, target))
     return target_fn(before, target) - target_fn(after, target)

@@ -24,8 +24,8 @@ from glasshead.trace import SUMMARY, AttentionStack
 
 
 class ValueNorm(StackExplainer):
-    """‖Σ_h a_ij^h T_j^h‖₂ of the attention that is read, the length of what token j adds to row i: a large
-    weight on a small vector moves nothing.
+    """‖Σ_h a_ij^h T_j^h‖₂ of the selected attention, the length of what token j adds to row i: a large
+    weight on a small vector has little effect.
 
     ``with_residual``: ‖T_i(x_j)‖₂, with the residual δ_ij x_i and behind the layer norm, in encoders that
     normalise after the residual. The number of a divided word is the norm of the sum of its tokens' vectors.
@@ -36,7 +36,7 @@ class ValueNorm(StackExplainer):
 
     def __init__(self, *, with_residual: bool = False) -> None:
         self.with_residual = self.needs_norms = with_residual
-        self.template = "length of what {a_token} adds to the row that is read, ‖weight × value‖" + (
+        self.template = "length of the vector that {a_token} adds to the row, ‖weight × value‖" + (
             ", with residual and layer norm" if with_residual else ""
         )
         self.description = TEXTS.fill(self.template)

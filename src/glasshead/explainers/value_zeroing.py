@@ -23,7 +23,7 @@ class ValueZeroing(StackExplainer):
     """R = C_L ⋯ C_1 with c_ij = 1 − cos(x̃_i^{¬j}, x̃_i), every row scaled to one.
 
     x̃_i is what a whole block gives for token i, residual and feed-forward included, x̃_i^{¬j} the same where
-    the value of token j is zero in all heads. A block is run once for each token. Of a divided word, the
+    the value of token j is zero in all heads. A block is run once for each token. For a divided word, the
     values of all tokens are.
     """
 
@@ -38,7 +38,7 @@ class ValueZeroing(StackExplainer):
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         refuse_decoder(stack, self.name, "value-norm")
         if stack.site.head is not None:
-            raise InputError(f"{self.name!r} takes the value out of all heads: leave {spell('head')} out")
+            raise InputError(f"{self.name!r} removes the value from all heads: leave {spell('head')} out")
         runs = run_blocks(stack.model, stack.inputs)
 
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
@@ -48,7 +48,7 @@ class ValueZeroing(StackExplainer):
                 turns = block_turns(stack, layer, runs[layer.record.layer])
             else:
                 raise InputError(
-                    f"{layer.description} of {class_name(stack.model)} is no block that can be run by "
+                    f"{layer.description} of {class_name(stack.model)} is not a block that can be run by "
                     f"itself, which {self.name!r} needs: use 'value-norm' or 'rollout'"
                 )
             shares = stack.spread(layer, scale_rows(turns.to(stack.logits)))

@@ -26,7 +26,7 @@ MOST_NAMES = 3
 
 
 def partial_path(out: Path) -> Path:
-    """Where a training that can be resumed lives until it is whole."""
+    """The folder of a resumable training until it is complete."""
     return out.parent / f"{out.name}.partial"
 
 
@@ -39,14 +39,11 @@ def check_writable(
     """Make sure that ``out`` may be written before any work is done; nothing is created.
 
     Raises:
-        InputError: if it exists and ``overwrite`` is false, if it is a folder of somebody else's or holds
-            files of theirs or what the work ``reads``, if it is a finished training to ``resume``, or if it
-            cannot be written.
+        InputError: if it exists and ``overwrite`` is false, if it contains foreign files or what the work
+        ``reads``, if it is a finished training to ``resume``, or if it cannot be written.
     """
     if out.name in ("", ".."):
-        raise InputError(
-            f"{out} is no name that could be given to something new: choose another {spell('out')}"
-        )
+        raise InputError(f"{out} is not a valid name for a new folder or file: choose another {spell('out')}")
     try:
         if resume and not overwrite and any((out / name).exists() for name in RUN_FILES):
             raise InputError(
@@ -54,7 +51,7 @@ def check_writable(
             )
         for path in reads if overwrite else ():
             if path.exists() and path.resolve().is_relative_to(out.resolve()):
-                raise InputError(f"{out} holds {path}, which is read: choose another {spell('out')}")
+                raise InputError(f"{out} contains {path}, which is an input: choose another {spell('out')}")
         check_replaceable(out, overwrite=overwrite)
         above = next(path for path in out.absolute().parents if path.exists())
         if not above.is_dir():
@@ -75,13 +72,12 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
         return
     if out.is_symlink():
         raise InputError(
-            f"{out} is a symbolic link, which would be replaced: give the path that it leads to, or choose "
-            f"another {spell('out')}"
+            f"{out} is a symbolic link and would be replaced: give its "
+            "target, or choose another "
+            f"{spell('out')}"
         )
     if out.exists() and not (out.is_file() or out.is_dir()):
-        raise InputError(
-            f"{out} is a device, which would be replaced by a file: choose another {spell('out')}"
-        )
+        raise InputError(f"{out} is a device and would be replaced by a file: choose another {spell('out')}")
     if not overwrite:
         raise InputError(
             f"{out} exists already: pass {spell('overwrite', True)} to replace it, or choose another "
@@ -94,12 +90,12 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
 def check_foreign(folder: Path, foreign: list[str] | None) -> None:
     """Raise InputError for a folder that is to be removed, if files in it were not written here."""
     if foreign is None:
-        raise InputError(f"{folder} is a folder that glasshead did not make: choose another {spell('out')}")
+        raise InputError(f"{folder} is a folder that Glasshead did not create: choose another {spell('out')}")
     if foreign:
         more = f" and {len(foreign) - MOST_NAMES:,} more" if foreign[MOST_NAMES:] else ""
         names = ", ".join(foreign[:MOST_NAMES]) + more
         raise InputError(
-            f"{folder} holds what glasshead did not write ({names}): move that, or choose another "
+            f"{folder} contains files that Glasshead did not write ({names}): move them, or choose another "
             f"{spell('out')}"
         )
 
@@ -111,7 +107,7 @@ def check_not_directory(out: Path) -> None:
 
 
 def format_from_suffix(out: Path, *kinds: str) -> str:
-    """The format that a file's name asks for, one of ``kinds``.
+    """The format that the suffix of a file names, one of ``kinds``.
 
     Raises:
         InputError: if it is another, or none, or if it is a folder.
@@ -139,25 +135,25 @@ def make_parents(out: Path) -> Iterator[None]:
 
 
 def temp_sibling(out: Path, what: str) -> Path:
-    """The hidden "lock", "new", "old" or "scaffold" beside ``out``: never a name that a person gave."""
+    """The hidden "lock", "new", "old" or "scaffold" next to ``out``; no user file has such a name."""
     return out.with_name(f".{out.name}.glasshead-{what}")
 
 
 @dataclass(frozen=True)
 class Reserved:
-    """The right to write ``out``, while nobody else has it."""
+    """The exclusive right to write ``out``."""
 
     out: Path
     overwrite: bool
     still_held: Callable[[], None]
 
     def check(self) -> None:
-        """Raise InputError if ``out`` may not be replaced, or not by this process any more."""
+        """Raise InputError if ``out`` may not be replaced, or if this process has lost the right to it."""
         self.still_held()
         check_replaceable(self.out, overwrite=self.overwrite)
 
     def publish(self, work: Path) -> None:
-        """Rename a finished ``work`` to ``out``; what was there goes only once the new one stands.
+        """Rename a finished ``work`` to ``out``; what was there is deleted only once the new one is complete.
 
         Raises:
             InputError: as `check`.
@@ -178,11 +174,12 @@ class Reserved:
 
 @contextlib.contextmanager
 def reserve_folder(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
-    """Keep other processes from writing ``out`` while the block runs; what killed ones left beside it goes.
+    """Keep other processes from writing ``out`` while the block runs; what killed processes left next to it
+    is removed.
 
     Raises:
         InputError: if another process writes it, or if it may not be replaced.
-        OSError: if a writer fails for want of room, whatever that writer raises.
+        OSError: if a writer fails because the disk is full, for any exception of that writer.
     """
     with storage_errors(out), make_parents(out), hold_lock(temp_sibling(out, "lock"), out) as still_held:
         restore(out)
@@ -210,7 +207,7 @@ def remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> Iterator[Path]:
-    """A folder to write into that becomes ``out`` when the block ends well, and vanishes when it does not.
+    """A folder to write into; it becomes ``out`` if the block succeeds, and is deleted if it does not.
 
     Raises:
         InputError: as `check_writable`.
@@ -228,7 +225,7 @@ def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] =
 
 @contextlib.contextmanager
 def parameter_named(name: str) -> Iterator[None]:
-    """Errors of the block call ``out`` by the name that the caller's parameter has."""
+    """In the block, errors name ``out`` as the caller's parameter does."""
     outer = current_spelling()
     with use_spelling(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
         yield

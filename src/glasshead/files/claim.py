@@ -14,10 +14,10 @@ NAMES_SHOWN = 4
 
 
 def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Make a folder for parts with these settings, or take up what was begun in it.
+    """Make a folder for parts with these settings, or continue an existing one.
 
     Raises:
-        InputError: if its parts were made with other settings, or if nobody can tell with which.
+        InputError: if its parts were made with other settings, or if the settings are unknown.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, mine = folder / SETTINGS_FILE, json.loads(json.dumps(settings))
@@ -27,12 +27,14 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: remove the folder {folder} and begin again") from error
+        raise InputError(f"{path} is damaged: delete the folder {folder} and start again") from error
     if before != mine:
         names = list(dict.fromkeys(differing(before, mine)))[:NAMES_SHOWN]
         which = f" (different: {', '.join(names)})" if names else ""
         raise InputError(
-            f"{folder} holds what another request measured{which}: repeat that one, or remove the folder"
+            f"{folder} holds the measurements of another request{which}: "
+            "repeat that one, or delete the "
+            "folder"
         )
 
 

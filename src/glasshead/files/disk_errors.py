@@ -41,7 +41,7 @@ def storage_error(error: BaseException) -> OSError | None:
         unnumbered = isinstance(cause, RuntimeError) or (isinstance(cause, OSError) and cause.errno is None)
         if unnumbered and UNNUMBERED.search(str(cause)):
             return OSError(
-                errno.ENOSPC, "not all of a file was written: the disk is full, or it is too large"
+                errno.ENOSPC, "a file was not written completely: the disk is full, or the file is too large"
             )
         cause = cause.__cause__ or cause.__context__
     return None
@@ -50,7 +50,7 @@ def storage_error(error: BaseException) -> OSError | None:
 def check_readable(path: Path) -> None:
     """Raise InputError for a file, or a folder with a file, that exists and may not be read.
 
-    Whoever reads it would call it damaged.
+    Otherwise a reader would report it as damaged.
     """
     folder = path.is_dir()
     if path.exists() and not os.access(path, os.R_OK | os.X_OK if folder else os.R_OK):

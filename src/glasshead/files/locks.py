@@ -25,8 +25,8 @@ class BusyError(InputError):
 
 @contextlib.contextmanager
 def write_as(writer: str | None) -> Iterator[None]:
-    """Hold files in the name of ``writer``, who takes over what it left on another host; its name must be
-    unique, and whoever uses it begins a piece of work again only when the last attempt has ended."""
+    """Hold files in the name of ``writer``, which takes over what it left on another host. Its name must be
+    unique, and a piece of work may be started again only after the last attempt has ended."""
     before = WRITER.set(writer)
     try:
         yield
@@ -39,7 +39,7 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     """Hold the file ``path``, which guards ``out``; what is yielded makes sure that it is still held.
 
     The file names its host and process. A process that died on this host has let go, and its file is taken
-    over. Of another host nobody here can tell, and not every network file system shares locks: its file is
+    over. For another host nobody here can tell, and not every network file system shares locks: its file is
     respected until somebody removes it, or the same writer (`write_as`) comes back.
 
     Raises:
@@ -57,7 +57,7 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     def check() -> None:
         if not still_held():
             raise InputError(
-                f"another process has taken over {out}, for {path} was removed: nothing is replaced"
+                f"another process has taken over {out}, because {path} was deleted: nothing is replaced"
             )
 
     try:
@@ -115,4 +115,4 @@ def busy_message(out: Path, path: Path, owner: dict[str, Any]) -> str:
     who = f"process {owner['pid']} on {owner.get('host')}"
     if owner.get("host") == socket.gethostname():
         return f"{out} is being written by {who}: wait for it, or choose another {spell('out')}"
-    return f"{out} is being written by {who}: wait for it; if it runs no longer, delete {path}"
+    return f"{out} is being written by {who}: wait for it; if that process is gone, delete {path}"

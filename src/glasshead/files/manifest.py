@@ -18,7 +18,7 @@ KNOWN = (
 
 
 def files_in(folder: Path) -> list[str]:
-    """Everything below a folder but folders, by its path from there."""
+    """All files below a folder, by relative path."""
     every = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted(path.relative_to(folder).as_posix() for path in every)
 
@@ -47,6 +47,6 @@ def foreign_files(folder: Path) -> list[str] | None:
 
 
 def find_foreign(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
-    """The names that fit none of the patterns."""
+    """The names that match none of the patterns."""
     patterns = tuple(patterns)
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)]

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
-    """A file that fits into memory. ``pyarrow.parquet.read_table`` takes any number of them, and imports
-    pandas for that."""
+    """Read a Parquet file that fits into memory. ``pyarrow.parquet.read_table`` would import pandas."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:

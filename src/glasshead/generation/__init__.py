@@ -1,4 +1,4 @@
-"""Let language models write, and read afterwards what each token was written from.
+"""Let language models write, and explain afterwards what each token was written from.
 
 A model writes first, by any strategy, and nothing is watched meanwhile. One pass over prompt and answer then
 gives every row of attention and every target.

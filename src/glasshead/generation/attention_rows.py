@@ -115,8 +115,7 @@ def site_of(text: ReadText, selector: AttentionSelector) -> AttentionSite:
         of_cross = replace(selector, layer=crosses[chosen.layer].layer)
         site = find_site_among(text.model, calls, calls, of_cross, "token")
         return replace(site, layer=chosen.layer, num_layers=len(crosses))
-    inputs = {name: tensor[:, :2] for name, tensor in text.inputs.items()}
-    answer_site = find_site(text.classifier, inputs, selector)
+    answer_site = find_site(text.classifier, text.beginning, selector)
     assert answer_site is not None  # no pooled classifier writes
     return answer_site
 
@@ -160,10 +159,10 @@ def source_rollout(
     text: ReadText, site: AttentionSite, residual: float, name: str
 ) -> Float[Tensor, "answer read"]:
     """R of an encoder–decoder over source and answer: the layers of the encoder, then for each layer of the
-    decoder a step from what was written before and one from the source, all with the ``residual`` beside it.
+    decoder a step from what was written before and one from the source, all with the ``residual`` next to it.
 
     Raises:
-        InputError: if weights are no shares of a whole.
+        InputError: if weights do not sum to one.
     """
     calls = calls_of(text)
     length, read = text.source, text.before.shape[1]
@@ -174,7 +173,7 @@ def source_rollout(
         every = torch.ones(1, call.weights.shape[2], dtype=torch.bool, device=call.weights.device)
         if (reason := no_shares(call, call.weights, every)) is not None:
             raise InputError(
-                f"{reason}, and {name!r} takes them for shares of a whole: choose 'erasure-mean-embedding'"
+                f"{reason}, and {name!r} needs weights that sum to one: choose 'erasure-mean-embedding'"
             )
         return (1 - residual) * combine_heads(call.weights, site)[0] @ attended + residual * states
 
@@ -205,5 +204,5 @@ def reading(text: ReadText, site: AttentionSite, *, up_to: bool = False) -> str:
         layers = f"encoder, decoder {layers}" if up_to else f"decoder {layers}"
     words = layers if site.num_heads == 1 else f"{layers}, {head}"
     if text.source and not up_to:
-        words += ", cross-attention to the source and own attention to the answer, of which each sums to one"
+        words += ", cross-attention to the source and own attention to the answer, each summing to one"
     return words

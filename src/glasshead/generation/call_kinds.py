@@ -20,7 +20,7 @@ def call_kinds(text: ReadText) -> list[str]:
 
 def first_calls(text: ReadText) -> list[LayerRecord]:
     """One record for every attention call, of a pass over the first tokens of each part."""
-    return list_attention_calls(text.reader, {name: ids[:, :2] for name, ids in text.inputs.items()})
+    return list_attention_calls(text.reader, text.beginning)
 
 
 def kinds_of(text: ReadText, calls: Sequence[LayerRecord]) -> list[str]:

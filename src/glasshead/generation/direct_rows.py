@@ -25,7 +25,7 @@ class DirectRows(RowMethod):
     One pass forward, one backward for all targets: on this path no row reaches the target of another.
     """
 
-    description = "what all heads bring to the logit from the token, directly: Σ a·T·w"
+    description = "what all heads add to the logit from the token, directly: Σ a·T·w"
     citation = "Elhage et al. 2021"
 
     def explain(

@@ -22,7 +22,7 @@ from glasshead.generation.text import ReadText
 from glasshead.results import WrittenMap
 from glasshead.trace import AttentionSelector, Edit, intervene
 
-ALL_LAYERS, HIDDEN = "all-layers", "no later token attends to it, in any layer"
+ALL_LAYERS, HIDDEN = "all-layers", "no other token attends to it, in any layer"
 PLACES = 8192
 """Tokens of variants in one pass."""
 NUMBERS = 2**24
@@ -39,7 +39,8 @@ class SharedPrefix:
         self.text = text
         self.length = 0
         self.past: Cache | None = None
-        self.is_possible = not text.source  # an encoder reads in both directions
+        # An encoder reads in both directions, and an image is read as a whole.
+        self.is_possible = not (text.source or text.sees)
 
     def read(self, length: int) -> int:
         """Read the text up to a place, from where it was read before; from which place texts go on."""
@@ -67,7 +68,7 @@ class ErasureRows(RowMethod):
 
     A text keeps its length and its places, so a pass without token j has the answer's whole row of targets:
     n tokens cost n passes, not one for each pair. Without a token means ``removal``: its embedding becomes
-    the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no later token
+    the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no other token
     attends to it (``all-layers``), which says nothing of the last token before t, whose own row is read. In
     an encoder–decoder the tokens are those of both.
 
@@ -125,6 +126,10 @@ class ErasureRows(RowMethod):
         """
         if self.removal != "unknown-token":
             return ids
+        if text.sees:
+            raise InputError(
+                "the unknown token cannot replace a part of an image: use 'erasure-mean-embedding'"
+            )
         unknown = text.tokenizer.unk_token_id
         if unknown is None:
             raise InputError("this tokenizer has no unknown token: use 'erasure-mean-embedding'")
@@ -144,7 +149,7 @@ class ErasureRows(RowMethod):
 
 
 def hide_token(places: Int[Tensor, " b"], text: ReadText) -> Edit:
-    """No other token attends to one token of each text, in an encoder; in a decoder, none behind it."""
+    """No other token attends to one token of each text."""
     kinds = call_kinds(text)
 
     def edit(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Tensor:
@@ -152,7 +157,7 @@ def hide_token(places: Int[Tensor, " b"], text: ReadText) -> Edit:
         place = places.to(weights.device)[:, None, None]
         if kinds[layer] == DECODER:
             place = place - text.source
-            gone = (k == place) & (q[:, None] > place)
+            gone = (k == place) & (q[:, None] != place)
         else:
             gone = (k == place) & ((q[:, None] != place) | (kinds[layer] == CROSS))
         return weights.masked_fill(gone[:, None], 0.0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import torch
@@ -13,20 +14,32 @@ from torch import Tensor
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.checkpoints import checkpoint
-from glasshead.data import as_texts, chat_note, check_utf8, is_chat, render_chat
+from glasshead.data import (
+    TextImages,
+    TextWithImages,
+    as_texts,
+    chat_note,
+    check_utf8,
+    is_chat,
+    reader_of,
+    render_chat,
+)
 from glasshead.errors import InputError, brief
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
 from glasshead.generation.own_strategy import choose_strategy, resolve_strategy
 from glasshead.generation.reading import answer_logits
-from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
+from glasshead.generation.spans import PromptTokens, answer_spans, lay_out, read_prompt
 from glasshead.huggingface import (
     NextTokenClassifier,
     class_name,
     decoder_start,
+    image_inputs,
     isolated_copy,
+    own_model,
     positions_of,
     silence_transformers,
+    with_same_images,
 )
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.random_numbers import use_seed
@@ -41,7 +54,7 @@ LARGEST_GAP = 0.2
 """Between log-probabilities of one token, in half precision."""
 
 WRITES_NOTHING = (
-    "{} writes no text: give a model that goes on with one (…ForCausalLM), or an encoder–decoder that "
+    "{} writes no text: give a model that continues a text (…ForCausalLM), or an encoder–decoder that "
     "answers it (…ForConditionalGeneration)"
 )
 """What is said of the class of a model."""
@@ -49,17 +62,18 @@ WRITES_NOTHING = (
 
 @takes(GenerateRequest)
 def generate(request: GenerateRequest) -> Any:
-    """Let a language model write at most ``tokens`` tokens behind a prompt, then read what it wrote; an
-    encoder–decoder (T5, BART) answers it.
+    """Let a language model write at most ``tokens`` tokens after a prompt, then explain what it wrote; an
+    encoder–decoder (T5, BART) answers the prompt.
 
     ``model`` is a folder, a Hub id, a `Subject` or a model with its ``tokenizer``; the caller's stays as it
-    is. A ``prompt`` is a text, or a chat: a list of messages with ``role`` and ``content``, of which the
-    tokenizer's chat template makes one. ``strategy`` is a name of `STRATEGIES`, with or without its number
-    (``nucleus=0.9``), several joined by ``+``, or a `GenerationConfig`; left out, it is that of the model's
-    own generation configuration, else greedy. Nothing is watched while the model writes: one pass over prompt
-    and answer gives every log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no
-    ``seed`` is given, one is drawn and kept, so that the text can be written again. Several prompts are
-    written one by one, each from the same seed.
+    is. A ``prompt`` is a text, or a chat: a list of messages with ``role`` and ``content``, which the
+    tokenizer's chat template turns into a text. If the model reads images, pass its processor as
+    ``tokenizer``; a prompt may then be ``{"image": …, "text": …}``, ``{"images": [… , …], "text": …}``, or a
+    chat with images. ``strategy`` is a name of `STRATEGIES`, with or without its number (``nucleus=0.9``),
+    several joined by ``+``, or a `GenerationConfig`; the default is the model's own generation configuration,
+    or else greedy. After writing, one pass over prompt and answer gives every log-probability
+    log p(x_t | x_<t). If tokens are drawn and you give no ``seed``, one is drawn and kept, so that you can
+    reproduce the text. Several prompts are written one by one, each from the same seed.
 
     Raises:
         InputError: if there is no such model or it writes no text, if the prompt is empty and the model has
@@ -77,14 +91,15 @@ def run_generation(request: GenerateRequest) -> WrittenWithModel | list[WrittenW
         InputError: as `generate`.
     """
     check_writing(request)
-    subject = open_writer(request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype))
-    if isinstance(request.prompt, str) or is_chat(request.prompt):
+    options = OpenOptions.of(request, dtype=request.dtype, images=True)
+    subject = open_writer(request.model, request.tokenizer, options)
+    if isinstance(request.prompt, str | Mapping) or is_chat(request.prompt):
         return generate_texts(subject, [request.prompt], request)[0]
     return generate_texts(subject, request.prompt, request)
 
 
 def check_writing(request: WritingRequest) -> None:
-    """Refuse an unknown strategy before anything is opened."""
+    """Raise InputError for an unknown strategy before a model is opened."""
     if request.strategy is not None:
         resolve_strategy(request.strategy)
 
@@ -98,13 +113,15 @@ def open_writer(
         InputError: as `open_subject`, and on a model that writes no text.
     """
     try:
-        return open_subject(source, tokenizer, replace(options or OpenOptions(), answers=True))
+        subject = open_subject(source, tokenizer, replace(options or OpenOptions(), answers=True))
     except NoClassError as error:
         raise InputError(WRITES_NOTHING.format(str(error).split()[0])) from error
+    writing_model(subject)
+    return subject
 
 
 def writing_model(subject: Subject) -> NextTokenClassifier:
-    """The model of a subject, which writes.
+    """The model of a subject; it must be able to write.
 
     Raises:
         InputError: if it writes no text.
@@ -118,15 +135,16 @@ def writing_model(subject: Subject) -> NextTokenClassifier:
 def generate_texts(
     subject: Subject, prompts: Sequence[Any], request: WritingRequest
 ) -> list[WrittenWithModel]:
-    """What a model that is open writes behind each prompt, a text or a chat.
+    """What an open model writes after each prompt: a text, a chat, or images with their text.
 
     Raises:
         InputError: as `generate`.
     """
     model, tokenizer = writing_model(subject), subject.tokenizer
-    texts = [render_chat(tokenizer, one, writes=True) if is_chat(one) else one for one in prompts]
+    read = reader_of(tokenizer).inputs(prompts)
+    texts = [render_chat(tokenizer, one, writes=True) if is_chat(one) else one for one in read]
     check_utf8(*as_texts(texts))
-    chats = [text for text, prompt in zip(texts, prompts, strict=True) if is_chat(prompt)]
+    chats = [text for text, prompt in zip(texts, read, strict=True) if is_chat(prompt)]
     notes = dict.fromkeys(note for text in chats if (note := chat_note(tokenizer, text)) is not None)
     subject = replace(subject, notes=(*subject.notes, *notes))
     classifier = isolated_copy(model)  # hooks and settings of generation are a module's
@@ -135,12 +153,12 @@ def generate_texts(
     if seed is None and config.do_sample:
         seed = secrets.randbelow(SEED_END)
     writer = Writer(subject, classifier, request, config, name, seed)
-    return [writer.write(text) for text in texts]
+    return [writer.seeing(text).write(text) for text in texts]
 
 
 @dataclass(frozen=True)
 class Writer:
-    """A language model that writes behind prompts, by a strategy."""
+    """A language model that writes behind prompts, by a strategy; ``images`` are what it sees."""
 
     subject: Subject
     classifier: NextTokenClassifier
@@ -148,11 +166,24 @@ class Writer:
     strategy: GenerationConfig
     strategy_name: str
     seed: int | None
+    images: TextImages | None = None
 
     @property
     def model(self) -> PreTrainedModel:
         """The language model."""
+        return own_model(self.classifier)
+
+    @property
+    def reader(self) -> PreTrainedModel:
+        """What reads the texts that it wrote; it knows their images."""
         return self.classifier.model
+
+    def seeing(self, prompt: str) -> Writer:
+        """What writes behind a prompt that may have images."""
+        if not isinstance(prompt, TextWithImages):
+            return self
+        classifier = with_same_images(self.classifier, prompt.images, len(self.read(prompt).ids))
+        return replace(self, classifier=classifier, images=prompt.images)
 
     def write(self, prompt: str) -> WrittenWithModel:
         """The text, read."""
@@ -163,22 +194,26 @@ class Writer:
         output = self.run(torch.tensor([before.inputs], device=self.model.device), config)
         answer = self.cut(output.sequences[0, len(before.answer_start) :])
         ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
+        if self.images is not None and self.images.token in answer:
+            raise InputError(
+                f"{self.subject.name} wrote an image token, so its text cannot be analysed: choose another "
+                f"{spell('strategy')}, or fewer {spell('tokens')}"
+            )
         with torch.no_grad():
-            logits = answer_logits(self.model, ids, start, source=before.source)[0]
+            logits = answer_logits(self.reader, ids, start, source=before.source)[0]
         by_token = config.num_beams in (None, 1) and output.get("scores") is not None
         chances = chances_of(output.scores[: len(answer)], draws=config.do_sample) if by_token else None
         names = self.classifier.vocabulary
         joint = ARROW if before.source else ""
         text, spans = answer_spans(tokenizer, before.answer_start, answer, len(prompt + joint))
-        offsets = (*before.offsets, *spans)
-        full_text, all_ids = prompt + joint + text, (*before.ids, *answer)
+        layout = lay_out(
+            tokenizer, prompt + joint + text, (*before.ids, *answer), (*before.offsets, *spans), self.images
+        )
+        shown = layout.pop("text")
         return WrittenWithModel(
-            prompt=prompt,
+            **layout,
+            prompt=shown[: len(shown) - len(joint + text)],
             answer=text,
-            tokens=token_texts(tokenizer, full_text, all_ids, offsets),
-            ids=all_ids,
-            words=word_numbers(full_text, offsets),
-            offsets=offsets,
             start=start,
             answer_tokens=describe_tokens(logits, ids[0, start:], chances, names, self.request.alternatives),
             strategy=self.strategy_name,
@@ -186,10 +221,16 @@ class Writer:
             stop=self.reason(answer, config, room),
             model=self.subject.name,
             other_answers=self.other_answers(output, before, config),
-            notes=self.subject.notes + self.note_other_numbers(output, logits, answer),
+            notes=self.subject.notes + self.note_other_numbers(output, logits, answer) + self.image_notes,
             source=before.source,
             subject=self.subject,
+            seen=self.images,
         )
+
+    @property
+    def image_notes(self) -> tuple[str, ...]:
+        """What to know of the images."""
+        return () if self.images is None else self.images.notes
 
     def read(self, prompt: str) -> PromptTokens:
         """The tokens of a prompt; of an empty one the token with which the model begins a text.
@@ -221,8 +262,8 @@ class Writer:
         # An encoder needs no place to write in.
         if positions is not None and length + (not before.source) > positions:
             raise InputError(
-                f"the prompt has {length} tokens, and {self.subject.name} reads {positions}: "
-                "shorten it, so that a place is left to write"
+                f"the prompt has {length} tokens, and {self.subject.name} reads at most {positions}: "
+                "shorten it, so that there is room to write"
             )
         # The last token is never read: it may stand one place behind what the model reads.
         return None if positions is None else positions - len(before.answer_start) + 1
@@ -283,15 +324,19 @@ class Writer:
         """What `transformers` writes; the caller's random numbers go on as if it had not."""
         model = self.model
         devices = [model.device] if model.device.type == "cuda" else []
+        images = {} if self.images is None else image_inputs(model, ids, self.images)
         with use_seed(self.seed, devices), torch.no_grad(), silence_transformers():
             own, model.generation_config = model.generation_config, GenerationConfig()
             try:
                 write: Any = model.generate
+                asked = {} if "inputs" in signature(write).parameters else {"input_ids": ids}
                 return write(
-                    ids,
+                    *([] if asked else [ids]),
+                    **asked,
                     attention_mask=torch.ones_like(ids),
                     generation_config=config,
                     tokenizer=self.subject.tokenizer,
+                    **images,
                 )
             finally:
                 model.generation_config = own
@@ -307,8 +352,8 @@ class Writer:
         if not float(gaps.max()) > LARGEST_GAP:
             return ()
         return (
-            "while it wrote, Transformers computed other probabilities than one pass over the text gives "
-            f"(log p differs by up to {float(gaps.max()):.2g}): the numbers are those of the pass",
+            "the probabilities during writing differ from those of one pass over the text (log p by up to "
+            f"{float(gaps.max()):.2g}): the numbers are those of the pass",
         )
 
     def cut(self, answer: Tensor) -> list[int]:
@@ -324,7 +369,7 @@ class Writer:
         if room is not None and len(answer) == room:
             return f"{self.subject.name} reads no more tokens"
         if len(answer) == config.max_new_tokens:
-            return f"{len(answer)} token{'s' if len(answer) > 1 else ''}, as many as asked for"
+            return f"{len(answer)} token{'s' if len(answer) > 1 else ''}, the requested number"
         return "the strategy ended it"
 
     def other_answers(
@@ -337,7 +382,7 @@ class Writer:
             text, _ = answer_spans(self.subject.tokenizer, before.answer_start, answer, 0)
             ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
             with torch.no_grad():
-                logits = answer_logits(self.model, ids, len(before.ids), source=before.source)[0]
+                logits = answer_logits(self.reader, ids, len(before.ids), source=before.source)[0]
             logs = logits.double().log_softmax(dim=-1).gather(-1, ids[0, len(before.ids) :, None])
             others.append(OtherAnswer(text, float(logs.sum())))
         return tuple(others)

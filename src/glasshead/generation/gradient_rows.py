@@ -40,8 +40,8 @@ class GradientRows(RowMethod):
             values = target(text.logits())[0]
         if [len(ids[0]) for ids, _ in lookups] != text.sizes:
             raise InputError(
-                f"{class_name(text.model)} does not look up one vector for each token, so no gradient "
-                "belongs to a token alone: choose the method 'erasure-mean-embedding'"
+                f"{class_name(text.model)} does not look up one vector for each token, so tokens have no "
+                "separate gradients: use the method 'erasure-mean-embedding'"
             )
         vectors = [leaf for _, leaf in lookups]
         scores = torch.stack([self.reduce(own, vectors) for own in value_gradients(text, values, vectors)])

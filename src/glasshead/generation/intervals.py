@@ -30,7 +30,7 @@ class RowIntervals:
     def __init__(self, text: ReadText) -> None:
         if text.source:
             raise InputError(
-                "intervals are not known of an encoder–decoder, whose rows are read from two texts: leave "
+                "intervals are not available for encoder–decoders, whose rows cover two texts: leave "
                 f"{spell('intervals')} out"
             )
         self.text = text
@@ -41,11 +41,11 @@ class RowIntervals:
         """An explanation by attention with the interval of each weight.
 
         Raises:
-            InputError: if heads are combined otherwise than by their mean, if the model is in half precision,
-                or its mechanism changes weights after their activation.
+            InputError: if heads are combined other than by their mean, if the model is in half
+                precision, or its mechanism changes weights after their activation.
         """
         if isinstance(one.head, str) and one.head != MEAN:
-            raise InputError(f"intervals are of one head or of the mean of all, not of their {one.head}")
+            raise InputError(f"intervals are for one head or the mean of all heads, not for their {one.head}")
         assert one.layer is not None
         head = one.head if isinstance(one.head, int) else None
         heads = self.of_layer(one.layer, head)

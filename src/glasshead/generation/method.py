@@ -33,7 +33,7 @@ class RowMethod(ABC):
         """The matrix of one text."""
 
     def all_maps(self, text: ReadText) -> list[WrittenMap]:
-        """The maps of every layer and head; of a method that reads no attention, none."""
+        """The maps of every layer and head; none for a method that reads no attention."""
         return []
 
 

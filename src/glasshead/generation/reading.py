@@ -11,8 +11,8 @@ from glasshead.huggingface import vocabulary_at
 
 
 def keeps_every_token(past: Cache) -> bool:
-    """Whether every layer keeps the keys and values of every token: one that forgets (a window, a state) or
-    keeps otherwise has no beginning to share."""
+    """Whether every layer keeps the keys and values of every token. Layers with a window or a state do not,
+    so texts cannot share a prefix."""
     return all(type(layer) is DynamicLayer for layer in past.layers)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.data import begins_twice, offsets_of, token_names
+from glasshead.data import TextImages, begins_twice, number_units, offsets_of, seen_tokens, token_names
 
 BROKEN = "\ufffd"
-"""What stands for bytes that are no whole character yet."""
+"""What stands for bytes that are not whole characters yet."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class PromptTokens:
 
 
 def read_prompt(tokenizer: PreTrainedTokenizerBase, prompt: str) -> PromptTokens:
-    """The tokens of a prompt, uncut. A token that begins texts stands once, also before the template of a
-    chat that has it already."""
+    """The tokens of a prompt, uncut. A token that begins texts is added once, also if a chat template has it
+    already."""
     ids, offsets = offsets_of(tokenizer, prompt)
     first = int(begins_twice(tokenizer, ids))
     return PromptTokens(prompt, tuple(ids[first:]), tuple(offsets[first:]))
@@ -97,6 +99,27 @@ def word_numbers(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ..
             word, begun = word + 1, start
         numbers.append(word)
     return tuple(numbers)
+
+
+def lay_out(
+    tokenizer: PreTrainedTokenizerBase,
+    text: str,
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    images: TextImages | None,
+) -> dict[str, Any]:
+    """The text, its tokens, their words and where they stand in it; if it has images,
+    without the placeholders of image tokens. Each of these is a separate word with a place in its image."""
+    laid: dict[str, Any] = {"text": text, "offsets": tuple(offsets), "ids": tuple(ids)}
+    laid["tokens"] = token_texts(tokenizer, text, ids, offsets)
+    if images is None:
+        return laid | {"words": word_numbers(text, offsets)}
+    numbers = np.array(ids)
+    laid |= images.drawing(numbers, offsets, text)
+    words = np.array(word_numbers(laid["text"], laid["offsets"]))
+    laid["words"] = tuple(number_units(words, seen_tokens(numbers, images)).tolist())
+    laid["tokens"] = tuple(images.name_tokens(numbers, laid["tokens"]))
+    return laid
 
 
 def token_texts(

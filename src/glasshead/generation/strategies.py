@@ -28,8 +28,8 @@ from glasshead.registry import Registry
 class Strategy:
     """One word of a strategy: what it sets in a `GenerationConfig`, and what its number may be.
 
-    ``option`` is the field that its number fills, ``usual`` the number it has when none is said, ``draws``
-    whether the next token is drawn at random, ``with_others`` whether other words may stand beside it.
+    ``option`` is the field that its number sets, ``usual`` the default, ``draws`` whether the next token is
+    drawn at random, and ``with_others`` whether it can be combined with others.
     """
 
     description: str
@@ -73,7 +73,7 @@ STRATEGIES: Registry[Strategy] = Registry("strategy")
 STRATEGIES.register("greedy")(
     Strategy("the most probable token, argmax p", "usual", with_others=False)
 )  # fmt: skip
-STRATEGIES.register("sample")(Strategy("a draw from p, whatever is improbable included", "usual", draws=True))
+STRATEGIES.register("sample")(Strategy("a draw from p, improbable tokens included", "usual", draws=True))
 STRATEGIES.register("top-k")(
     Strategy(
         "a draw among the k most probable tokens", "Fan, Lewis and Dauphin 2018",
@@ -82,7 +82,7 @@ STRATEGIES.register("top-k")(
 )  # fmt: skip
 STRATEGIES.register("temperature")(
     Strategy(
-        "a draw from softmax(z / τ): below 1 nearer to the argmax, above 1 nearer to equal chances",
+        "a draw from softmax(z / τ): below 1 closer to the argmax, above 1 closer to uniform",
         "Ackley, Hinton and Sejnowski 1985", option="temperature", usual=0.7, draws=True,
     )
 )  # fmt: skip
@@ -94,7 +94,7 @@ STRATEGIES.register("nucleus")(
 )  # fmt: skip
 STRATEGIES.register("beam")(
     Strategy(
-        "the beginnings with the highest product of probabilities are followed, and the best text is taken",
+        "the beginnings with the highest probabilities are kept, and the best text is chosen",
         "Lowerre 1976", option="num_beams", usual=4, lowest=2, highest=MOST_BEAMS, whole=True,
         settings=(("length_penalty", 0.0), ("early_stopping", False)),
     )
@@ -109,8 +109,8 @@ CONTRASTIVE = (
 
 
 def parse_strategy(strategy: str) -> GenerationConfig:
-    """A strategy in words as Transformers has it: one of `STRATEGIES` with or without a number, several
-    joined by ``+``, as in ``temperature=0.7+top-k=40``.
+    """The Transformers configuration of a named strategy: one of `STRATEGIES` with or without a number,
+    several joined by ``+``, as in ``temperature=0.7+top-k=40``.
 
     Nothing is left to the defaults of a model or of Transformers, which would keep only 50 tokens.
 
@@ -128,7 +128,7 @@ def parse_strategy(strategy: str) -> GenerationConfig:
         if name == "contrastive":
             raise InputError(CONTRASTIVE)
         if name in names:
-            raise InputError(f"{name!r} stands twice in the strategy {strategy!r}: leave one out")
+            raise InputError(f"{name!r} is in the strategy {strategy!r} twice: leave one out")
         chosen = STRATEGIES[name]
         number = chosen.number(name, typed if has_number else None)
         names.append(name)
@@ -146,14 +146,15 @@ def parse_strategy(strategy: str) -> GenerationConfig:
 
 
 def sampling_probabilities(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
-    """The chances with which a strategy takes tokens of these probabilities, as `transformers` works it out.
+    """The probabilities with which a strategy draws tokens, given those of the model, as `transformers`
+    computes them.
 
     Raises:
         InputError: as `parse_strategy`, and on beam search, which weighs whole texts.
     """
     config = parse_strategy(strategy)
     if config.num_beams != 1:
-        raise InputError(f"{strategy!r} weighs whole texts, and gives single tokens no chances")
+        raise InputError(f"{strategy!r} compares whole texts, so it gives single tokens no probability")
     if not config.do_sample:
         return nn.functional.one_hot(probabilities.argmax(dim=-1), probabilities.shape[-1]).to(probabilities)
     rows = probabilities.log().reshape(-1, probabilities.shape[-1])

@@ -30,5 +30,5 @@ class AnswerTarget:
 
     def description(self, other: str | None) -> str:
         """The target in words."""
-        words = self.name if other is None else f"log-probability beside that of {other}"
+        words = self.name if other is None else f"log-probability relative to that of {other}"
         return f"{words} of the whole answer" if self.whole else words

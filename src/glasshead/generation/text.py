@@ -18,14 +18,15 @@ Progress = Callable[[int, int], None]
 
 
 def no_progress(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text of which everything from ``start`` on is the answer; ``progress`` is told of long work.
+    """A text whose answer begins at ``start``; ``progress`` is called during long work.
 
-    An encoder reads its first ``source`` tokens, if there is one; a decoder begins behind them.
+    An encoder, if there is one, reads the first ``source`` tokens; the decoder begins behind them.
+    ``sees``: it contains an image, whose tokens the model counts.
     """
 
     classifier: NextTokenClassifier
@@ -34,6 +35,7 @@ class ReadText:
     start: int
     progress: Progress = no_progress
     source: int = 0
+    sees: bool = False
 
     @property
     def model(self) -> PreTrainedModel:
@@ -42,8 +44,8 @@ class ReadText:
 
     @property
     def reader(self) -> PreTrainedModel:
-        """What a pass over the text is recorded of: the question of the next token asks the vocabulary once,
-        an encoder–decoder has two inputs and is called itself."""
+        """The model that is recorded in a pass over the text: the classifier of the next token, or an
+        encoder–decoder itself."""
         return self.model if self.source else self.classifier
 
     @property
@@ -58,13 +60,14 @@ class ReadText:
 
     @property
     def sizes(self) -> list[int]:
-        """How many of these tokens each part of the model reads: an encoder, if there is one, the decoder."""
+        """How many of these tokens each part of the model reads: the encoder, if there is one, and the
+        decoder."""
         read = self.before.shape[1]
         return [self.source, read - self.source] if self.source else [read]
 
     @property
     def rows(self) -> list[int]:
-        """The places that the tokens of the answer were written from: each one before its own."""
+        """The place before each token of the answer, from which it was predicted."""
         return list(range(self.start - 1, self.ids.shape[1] - 1))
 
     @property
@@ -74,9 +77,16 @@ class ReadText:
 
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """What the model is called with."""
+        """The inputs of the model."""
         inputs = split_inputs(self.before, self.source)
         return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
+
+    @property
+    def beginning(self) -> dict[str, Tensor]:
+        """A shorter text for a first look at attention; an image stays whole."""
+        if self.sees:
+            return self.inputs
+        return {name: tensor[:, :2] for name, tensor in self.inputs.items()}
 
     def logits(self, ids: Int[Tensor, "b n"] | None = None) -> Float[Tensor, "b answer vocabulary"]:
         """The logits of the answer's tokens, in this text or in others of its length."""
@@ -84,6 +94,6 @@ class ReadText:
         return answer_logits(self.model, ids, self.start, source=self.source)
 
     def triangle(self, scores: Float[Tensor, "answer read"]) -> tuple[tuple[float, ...], ...]:
-        """Rows of what stood before each token of the answer."""
+        """Rows of what comes before each token of the answer."""
         lists: list[list[float]] = scores.double().cpu().tolist()
         return tuple(tuple(row[: place + 1]) for place, row in zip(self.rows, lists, strict=True))

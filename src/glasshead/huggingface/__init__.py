@@ -6,7 +6,7 @@ we save.
 
 from glasshead.dispatch import MECHANISM, clear_spec, mechanism_of, spec_of
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
-from glasshead.huggingface.devices import device_of, free_memory
+from glasshead.huggingface.devices import device_of, free_memory, gigabytes
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.half_weights import (
     HALVES,
@@ -15,6 +15,16 @@ from glasshead.huggingface.half_weights import (
     in_arithmetic,
     keep_halves,
     kept_arithmetic,
+    narrow_products,
+    overflow,
+    products_of,
+)
+from glasshead.huggingface.image_vectors import (
+    PIXELS,
+    needed_inputs,
+    parameters_of,
+    see,
+    writes_behind_images,
 )
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names, place_of
@@ -44,9 +54,9 @@ from glasshead.huggingface.next_token import (
     vocabulary_names,
 )
 from glasshead.huggingface.patch_classifier import (
-    IMAGE_CLASSIFIERS,
     NoPatchesError,
     PatchClassifier,
+    classifies_images,
     logits_in,
     reads_images,
 )
@@ -59,9 +69,14 @@ from glasshead.huggingface.quantised import (
     unpacked,
 )
 from glasshead.huggingface.random_twin import new_like, random_twin
-from glasshead.huggingface.read_module import read_module
+from glasshead.huggingface.read_module import read_module, watch_lookups
 from glasshead.huggingface.readable_copy import lacks_attention, no_attention, readable_copy, shows_attention
-from glasshead.huggingface.seeing_model import SeeingModel, flat, see, seeing_model, with_images_of
+from glasshead.huggingface.seeing_model import (
+    SeeingModel,
+    image_inputs,
+    with_images_of,
+    with_same_images,
+)
 from glasshead.huggingface.structure import (
     attention_modules,
     config_to_save,
@@ -95,9 +110,9 @@ from glasshead.models import MODELS
 __all__ = [
     "CAUGHT_HEADS",
     "HALVES",
-    "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "NO_PLACE",
+    "PIXELS",
     "SEES",
     "At",
     "Inputs",
@@ -120,6 +135,7 @@ __all__ = [
     "class_name",
     "class_names",
     "class_names_in",
+    "classifies_images",
     "clear_spec",
     "config_to_save",
     "decoder_start",
@@ -127,10 +143,11 @@ __all__ = [
     "doctor",
     "every_attention",
     "find_class",
-    "flat",
     "forget_halves",
     "free_memory",
+    "gigabytes",
     "has_packed_weights",
+    "image_inputs",
     "in_arithmetic",
     "is_answerer",
     "is_packed_map",
@@ -148,13 +165,18 @@ __all__ = [
     "measured_on",
     "mechanism_of",
     "model_class",
+    "narrow_products",
+    "needed_inputs",
     "new_like",
     "no_attention",
+    "overflow",
     "own_model",
+    "parameters_of",
     "place_of",
     "plug",
     "position_limit",
     "positions_of",
+    "products_of",
     "question_in_words",
     "question_names",
     "quote",
@@ -166,7 +188,6 @@ __all__ = [
     "reads_images",
     "refuse_own_code",
     "see",
-    "seeing_model",
     "shares_tensors",
     "shows_attention",
     "silence_transformers",
@@ -180,5 +201,8 @@ __all__ = [
     "version_of",
     "vocabulary_at",
     "vocabulary_names",
+    "watch_lookups",
     "with_images_of",
+    "with_same_images",
+    "writes_behind_images",
 ]

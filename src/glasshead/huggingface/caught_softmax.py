@@ -28,7 +28,7 @@ from glasshead.huggingface.structure import (
 )
 
 CAUGHT_HEADS = "glasshead_caught_heads"
-"""Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
+"""Attribute of an attention module whose softmax is caught: how many heads it has, 0 where no one says."""
 
 SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
 HIDDEN_SCORE = -1e4

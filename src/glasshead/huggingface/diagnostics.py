@@ -71,22 +71,25 @@ def diagnose_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
             "missing registration",
             Severity.error,
             f"the configuration names {to_name(saved)} but asks for attention "
-            f"{config._attn_implementation!r}: from_pretrained runs without the mechanism, and a model in "
-            "memory refuses to run",
+            f"{config._attn_implementation!r}: from_pretrained runs without the "
+            "mechanism, but a model in memory raises an error",
             "load with glasshead.load and save_pretrained again; in memory, glasshead.plug it again",
         )
     if position_of(spec).learned:
         yield Diagnostic(
             "learned mechanism",
             Severity.warning,
-            f"{to_name(spec)} has parameters, which from_pretrained does not load: the first call raises",
+            (
+                f"{to_name(spec)} has parameters, which from_pretrained does not load: the first call "
+                "raises an error"
+            ),
             "load the saved model with glasshead.load(folder)",
         )
     else:
         yield Diagnostic(
             "registration",
             Severity.note,
-            "a saved plugged model needs glasshead to load: without it from_pretrained raises",
+            "a saved plugged model needs glasshead to load: without it, from_pretrained raises an error",
             "import glasshead.huggingface before from_pretrained, or use glasshead.load(folder)",
         )
     if any(word in str(config._attn_implementation) for word in ("flash", "flex", "paged", "/")):
@@ -137,8 +140,8 @@ def diagnose_sliding_window(modules: dict[str, nn.Module], length: int) -> Itera
             yield Diagnostic(
                 "sliding window",
                 Severity.warning,
-                f"a window of {window} tokens comes through a whole queries × keys mask ({reached})",
-                "leave the mask to the model: one of your own, of four dimensions, is taken as it is",
+                f"a window of {window} tokens needs a full queries × keys mask ({reached})",
+                "let the model make its mask: a four-dimensional one of yours is used as it is",
                 name,
             )
             return
@@ -151,9 +154,11 @@ def diagnose_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic
             yield Diagnostic(
                 "position_bias",
                 Severity.warning,
-                "the model's own bias is added to the scores before the activation, which only softmax was "
-                "trained for; it holds queries × keys numbers",
-                "train the plugged model before judging it, and mind the memory of long texts",
+                (
+                    "the model's own bias is added to the scores before the activation. It was trained "
+                    "with softmax, and has queries × keys numbers"
+                ),
+                "train the plugged model before you judge it, and watch the memory with long texts",
                 name,
             )
             return
@@ -166,7 +171,7 @@ def diagnose_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Mod
         yield Diagnostic(
             "output_attentions in the configuration",
             Severity.warning,
-            "transformers refuses to save a configuration with it unless attention is eager",
+            "transformers cannot save a configuration with it unless attention is eager",
             "set config.output_attentions = False and pass output_attentions=True to the call",
         )
     elif config._attn_implementation not in (KEY, "eager"):
@@ -181,7 +186,7 @@ def diagnose_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Mod
             yield Diagnostic(
                 "swallowed flag",
                 Severity.note,
-                f"{type(module).__name__} does not hand output_attentions to its attention function",
+                f"{type(module).__name__} does not pass output_attentions to its attention function",
                 "nothing: glasshead reads it at the top of the model",
                 name,
             )
@@ -197,22 +202,22 @@ def diagnose_runtime(
         yield Diagnostic(
             "gradient checkpointing",
             Severity.warning if on else Severity.note,
-            f"training works with it, record and intervene refuse it{' (it is on)' if on else ''}",
+            f"training works with it, record and intervene do not{' (it is on)' if on else ''}",
             "call model.activation_checkpointing_disable() before recording",
         )
     if model.can_generate():
         yield Diagnostic(
             "static cache",
             Severity.note,
-            "works, but each step then carries a whole queries × keys mask",
-            "generate with the default cache where memory counts",
+            "works, but each step then needs a full queries × keys mask",
+            "use the default cache if memory is short",
         )
     undeclared = [name for name, module in modules.items() if not hasattr(module, "is_causal")]
     if undeclared:
         yield Diagnostic(
             "is_causal",
             Severity.warning,
-            "the module does not say whether it is causal; without a mask it is taken to be",
+            "the module does not say whether it is causal; without a mask it is assumed to be",
             "pass attention_mask to the model",
             undeclared[0],
         )
@@ -221,8 +226,8 @@ def diagnose_runtime(
         yield Diagnostic(
             "shared layers",
             Severity.warning,
-            f"{layers} layers share {len(modules)} attention modules, and one mechanism each",
-            "record tells layers apart by the order of the calls",
+            f"{layers} layers share {len(modules)} attention modules, each with one mechanism",
+            "record distinguishes layers by the order of the calls",
         )
     if dtype in (torch.float16, torch.bfloat16):
         yield Diagnostic(

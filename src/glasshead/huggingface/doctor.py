@@ -110,10 +110,11 @@ def doctor(
     length: int | None = None,
     device: str = "cpu",
 ) -> DoctorReport:
-    """Look a model over: a folder, a hub name (only its configuration is read), or a model in memory.
+    """Check what works with a model: a folder, a hub name (only its configuration is read), or a model in
+    memory.
 
-    ``spec`` is the mechanism to ask about; left out, the one the model has, else softmax. Kernels are those
-    that would serve one text of ``length`` tokens on ``device``; left out, 512 or as many as the model reads.
+    ``spec`` is the mechanism to check (default: the model's own, or else softmax). Kernels are those for one
+    text of ``length`` tokens on ``device`` (default: 512, or as many as the model reads).
 
     Raises:
         InputError: if there is no such model, mechanism or device.
@@ -172,7 +173,7 @@ def diagnose_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int)
                 yield Diagnostic(
                     "quadratic memory",
                     Severity.warning,
-                    f"{when} on {length} tokens is served by {kernel}, which holds every pair of tokens",
+                    f"{when} on {length} tokens is served by {kernel}, which stores every pair of tokens",
                     "shorten the texts, or choose a mechanism that a linear kernel serves",
                     layer.modules[0],
                 )
@@ -194,7 +195,7 @@ def diagnose_compilation(
             yield Diagnostic(
                 "native kernel",
                 Severity.note,
-                f"{layer.kernel} serves; a kernel in C++ would be faster, and is not compiled",
+                f"{layer.kernel} serves; a C++ kernel would be faster, but is not compiled",
                 f"compile it once with {spell('glasshead.attention.build_native')}",
             )
             return
@@ -214,8 +215,8 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
         raise
     except Exception as error:  # whatever a model's constructor trips over, the reader wants one line
         raise InputError(
-            f"Transformers cannot build {cls.__name__} from this configuration: sizes in it do not go "
-            "together, or a package that it needs is not installed"
+            f"Transformers cannot build {cls.__name__} from this configuration: its sizes do not fit "
+            "together, or a required package is missing"
         ) from error
 
 

@@ -17,14 +17,13 @@ Model = TypeVar("Model", bound=nn.Module)
 def isolated_copy(
     model: Model, dtype: torch.dtype | None = None, device: torch.device | None = None
 ) -> Model:
-    """A copy of the model in modules and a configuration of its own, in evaluation mode.
+    """A copy of the model with separate modules and configuration, in evaluation mode.
 
-    Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
-    ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
-    gradient passes. A model that keeps its halves keeps them in another ``dtype``, and computes in it; one
-    with packed weights (quantised) has no other.
-    Whatever is plugged into the copy, hooked to it or set on its configuration, ``model`` stays bit for bit
-    as it was, and several threads may read one model at once.
+    Parameters and buffers are those of ``model`` itself and cost no memory, except if another ``dtype`` or
+    ``device`` is requested, or if they were made in inference mode, where they have no gradients. A model
+    that keeps its halves keeps them in another ``dtype``, and computes in it; one with packed weights
+    (quantised) has no other. Nothing that is plugged into the copy, hooked to it or set on its
+    configuration changes ``model``, and several threads may read one model at once.
     """
     if dtype is not None and has_packed_weights(model):
         dtype = None  # its kernels compute as they do
@@ -43,7 +42,7 @@ def isolated_copy(
 
 
 def move_tensor(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
-    """The tensor on a device and, if it holds no integers, in a precision; itself if it is already."""
+    """The tensor on a device and, if it has no integers, in a precision; itself if it is already."""
     result = tensor.detach().to(device or tensor.device, dtype if tensor.is_floating_point() else None)
     if result.dtype == tensor.dtype and result.device == tensor.device:
         if not tensor.is_inference():

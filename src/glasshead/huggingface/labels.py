@@ -11,8 +11,8 @@ def class_names(model: PreTrainedModel) -> list[str]:
 
 
 def place_of(target: int | str, names: Sequence[str]) -> int | None:
-    """The number of what a target names, by its name or its number; a class may be called "0", so that of a
-    text its name goes first. None: there is no such."""
+    """The number of a target, given by name or number. A class may be named "0", so a string is first taken
+    as a name. None: there is none."""
     if isinstance(target, str) and target in names:
         return names.index(target)
     return int(target) if str(target) in map(str, range(len(names))) else None

@@ -35,8 +35,8 @@ LOCK = threading.Lock()
 
 @contextmanager
 def lend_copy(model: Model) -> Iterator[Model]:
-    """An `isolated_copy` that nobody else uses in the block. The next who asks gets it again, unless the
-    model or the copy is not as it was."""
+    """An `isolated_copy` for exclusive use in the block. The next caller gets it again, unless the model or
+    the copy has changed."""
     now = ModelState.of(model)
     with LOCK:
         spares = SPARES.get(model)

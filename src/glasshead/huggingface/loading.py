@@ -36,19 +36,19 @@ LOAD_SECONDS = 5.0
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
     """A saved plugged model with its mechanism and every learned parameter, or the model of a run folder.
 
-    ``cls`` is a model class or an Auto class; left out, it is the class that was saved. ``options`` go to its
+    ``cls`` is a model class or an Auto class (default: the class that was saved). ``options`` go to its
     ``from_pretrained``.
 
     Raises:
-        InputError: if the folder holds no plugged model, or parameters of the mechanism are missing in the
-            file or do not belong to it: such a model would run on memory that nobody filled.
+        InputError: if the folder has no plugged model, or parameters of the mechanism are missing in the
+            file or do not belong to it: such a model would run on uninitialised memory.
     """
     config = copy.deepcopy(read_config(folder, options.pop("config", None)))
     spec = spec_of(config)
     wanted = model_class(config, cls)
     if spec is None and not wanted.__module__.startswith("glasshead."):
         raise InputError(
-            f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
+            f"{folder} has no plugged model: load it with from_pretrained, then glasshead.plug it"
         )
     if spec is None:  # one of ours, which builds its mechanism itself
         return load_checkpoint(wanted, folder, config, options)[0]
@@ -94,7 +94,7 @@ def load_checkpoint(
 
 @contextmanager
 def silence_transformers() -> Iterator[None]:
-    """Transformers' bars and reports off inside the block: what a person should know of a load, we say."""
+    """Turn off Transformers' progress bars and reports in the block; we report what matters about a load."""
     level, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     hub_level = hub_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
@@ -110,7 +110,7 @@ def silence_transformers() -> Iterator[None]:
 
 
 def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """A model from safetensors alone, which run no code, without a word; and which keys did not fit.
+    """A model from safetensors alone, which run no code, loaded silently; and the keys that did not fit.
 
     Raises:
         InputError: if there are only weights that could run code, or a tensor has another shape than the
@@ -124,20 +124,22 @@ def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dic
     if checked and info["mismatched_keys"]:
         name, saved, built = min(info["mismatched_keys"], key=lambda key: str(key[0]))
         raise InputError(
-            f"{folder} does not fit its config.json: {name} has the shape {tuple(saved)} in the file, and "
-            f"{tuple(built)} by the configuration: save both together with save_pretrained"
+            f"{folder} does not fit its config.json: {name} has the shape {tuple(saved)} in the file, but "
+            f"{tuple(built)} in the configuration: save both together with save_pretrained"
         )
     return model, info
 
 
 def check_name(folder: object) -> None:
-    """Raise InputError for what cannot be the name of a folder or of a model on the Hub."""
+    """Raise InputError if this cannot be the name of a folder or of a model on the Hub."""
     if not isinstance(folder, str | os.PathLike):
-        raise InputError(f"{ascii(folder)[:60]} is no folder and no Hub id: give one of these, as a string")
+        raise InputError(
+            f"{ascii(folder)[:60]} is neither a folder nor a Hub id: pass one of these as a string"
+        )
     try:
         Path(folder).exists()
     except OSError as error:
-        raise InputError(f"{str(folder)[:60]}… is no folder and no Hub id: {error.strerror}") from None
+        raise InputError(f"{str(folder)[:60]}… is neither a folder nor a Hub id: {error.strerror}") from None
 
 
 def check_weights(folder: Path) -> None:
@@ -145,7 +147,7 @@ def check_weights(folder: Path) -> None:
     pickles = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
     if pickles and not any(folder.glob("*.safetensors")):
         raise InputError(
-            f"{folder} holds no model that loads safely: {pickles[0]} is a pickle, which may run code. If "
+            f"{folder} has no model that loads safely: {pickles[0]} is a pickle, which may run code. If "
             "you trust it, load it with from_pretrained(…, use_safetensors=False): its save_pretrained "
             "writes safetensors"
         )
@@ -158,7 +160,7 @@ def check_pointers(folder: Path) -> None:
             with path.open("rb") as file:
                 if file.read(len(POINTER)) == POINTER:
                     raise InputError(
-                        f"{path} is a pointer of Git LFS and not the file itself: run `git lfs pull` in its "
+                        f"{path} is a Git LFS pointer, not the file itself: run `git lfs pull` in its "
                         "folder, or download the model with `hf download`"
                     )
 
@@ -185,23 +187,23 @@ def read_config(
                 folder, trust_remote_code=trust_remote_code, local_files_only=cached
             )
         if not all(isinstance(name, str) for name in config.architectures or ()):
-            raise ValueError("architectures are no names")
+            raise ValueError("architectures are not names")
         return config
     except Exception as error:  # configurations break in every way there is
         if not Path(folder).exists() and "couldn't connect" in str(error).lower():
             raise InputError(
-                f"there is no folder {folder}, and the Hub cannot be reached: give a folder, or download the "
-                f"model where there is a network (hf download {folder})"
+                f"there is no folder {folder}, and the Hub cannot be reached: give a folder, or download "
+                f"the model where you have a network (hf download {folder})"
             ) from None
         if not Path(folder).exists():
             raise InputError(
-                f"there is no folder {folder}, and the Hub gives no model of that name: check it, and log in "
-                "with `hf auth login` if it is gated or private"
+                f"there is no folder {folder}, and the Hub has no model of that name: check the name, and "
+                "log in with `hf auth login` if it is gated or private"
             ) from None
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             refuse_own_code(folder)
         reason = config_error(Path(folder))
-        raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
+        raise InputError(f"{folder} has no model that transformers knows: {reason}") from error
 
 
 def config_error(folder: Path) -> str:
@@ -210,10 +212,10 @@ def config_error(folder: Path) -> str:
         config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
     except OSError:
         if (folder / ADAPTER_CONFIG_NAME).is_file():
-            return "it holds adapters (PEFT) alone, so name their base model"
+            return "it contains only adapters (PEFT), so name their base model"
         return f"there is no {CONFIG_NAME}"
     except ValueError:
-        return f"its {CONFIG_NAME} is no JSON"
+        return f"its {CONFIG_NAME} is not JSON"
     kind = config.get("model_type") if isinstance(config, dict) else None
     if kind is None:
         return f"its {CONFIG_NAME} names no model_type"
@@ -223,9 +225,9 @@ def config_error(folder: Path) -> str:
 
 
 def refuse_own_code(folder: str | Path) -> NoReturn:
-    """Raise InputError for a model that runs code nobody has said to trust."""
+    """Raise InputError for a model that runs code which was not marked as trusted."""
     raise InputError(
-        f"{folder} runs code of its own: read it, and pass {spell('trust_remote_code', True)} if you trust it"
+        f"{folder} runs its own code: read it, and pass {spell('trust_remote_code', True)} if you trust it"
     ) from None
 
 
@@ -278,4 +280,4 @@ def load_reason(source: str | Path, error: Exception) -> str:
         return "there are no weights (model.safetensors): save it again"
     if isinstance(error, SafetensorError):
         return "its weights (model.safetensors) are damaged: save it again, or download it again"
-    return "its configuration and its weights do not make a model: save both again with save_pretrained"
+    return "its configuration and weights do not match: save both again with save_pretrained"

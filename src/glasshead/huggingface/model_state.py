@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from weakref import ReferenceType, ref
@@ -12,21 +12,22 @@ import torch
 from torch import Tensor, nn
 
 PLAIN_VALUES = (int, float, str, type(None), torch.dtype, torch.device)
+PLAIN_TYPES = {*PLAIN_VALUES, bool}
 APART = ("_parameters", "_buffers", "_modules")
 
 
 @dataclass(frozen=True)
 class ModelState:
-    """All of a model but the values of its weights: its modules, which weights they have, what else is set on
-    them, their hooks, and the configurations. A copy that shares the weights is still one as long as the
-    state of its model is the same."""
+    """Everything about a model except the values of its weights: its modules, their weights, attributes and
+    hooks, and the configurations. A copy that shares the weights is valid as long as the state of its model
+    is the same."""
 
     parts: list[object]
     configs: list[dict[str, Any]]
 
     @classmethod
     def of(cls, model: nn.Module) -> ModelState:
-        """The state now. It keeps no module alive."""
+        """The state now. It holds no reference to a module."""
         parts: list[object] = []
         configs: dict[int, dict[str, Any]] = {}
         for module in model.modules():
@@ -35,14 +36,17 @@ class ModelState:
             for name, value in own.items():
                 if name in APART:
                     continue
-                if hasattr(value, "to_dict"):
-                    configs[id(value)] = settings_of(value)
+                if type(value) in PLAIN_TYPES:
+                    parts.append(value)
+                elif hasattr(value, "to_dict"):
+                    if id(value) not in configs:  # modules share one
+                        configs[id(value)] = settings_of(value)
                 else:
                     parts += contents_of(value)
         return cls(parts, list(configs.values()))
 
     def snapshot(self) -> ModelState:
-        """This state, which later changes of the configurations do not reach."""
+        """This state, unaffected by later changes of the configurations."""
         return ModelState(self.parts, copy.deepcopy(self.configs))
 
     def equals(self, other: ModelState) -> bool:
@@ -60,19 +64,27 @@ def settings_of(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return {name: settings_of(own) for name, own in vars(value).items()}
     if isinstance(value, dict):
-        return {name: settings_of(own) for name, own in value.items()}
-    return [settings_of(own) for own in value] if isinstance(value, list | tuple) else value
+        plain = are_plain(value.values())
+        return dict(value) if plain else {name: settings_of(own) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        return list(value) if are_plain(value) else [settings_of(own) for own in value]
+    return value
+
+
+def are_plain(values: Iterable[object]) -> bool:
+    """Whether there is nothing in any of them: the names of a vocabulary are many."""
+    return {*map(type, values)} <= PLAIN_TYPES
 
 
 def contents_of(value: object) -> Iterator[object]:
     """What a change of a value would change: the elements of containers, the version of a tensor, and which
     object anything else is."""
-    if isinstance(value, PLAIN_VALUES):
+    if isinstance(value, PLAIN_VALUES) or (isinstance(value, tuple) and are_plain(value)):
         yield value
     elif isinstance(value, Tensor):
         yield from (value, version_of(value))
     elif isinstance(value, dict):
-        yield len(value)
+        yield len(value)  # of hooks that a module does not have: most of what modules hold
         for key, element in value.items():
             yield from (*contents_of(key), *contents_of(element))
     elif isinstance(value, list | tuple | set | frozenset):
@@ -94,7 +106,7 @@ def is_same_entry(first: object, second: object) -> bool:
 
 
 def version_of(tensor: Tensor) -> tuple[int, int] | None:
-    """What changes with the numbers of a tensor; None where nothing tells of changes."""
+    """A value that changes when a tensor changes; None if changes cannot be detected."""
     return None if tensor.is_inference() else (tensor._version, tensor.data_ptr())
 
 

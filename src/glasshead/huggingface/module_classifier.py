@@ -20,9 +20,9 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 class ModuleClassifier(PreTrainedModel):
     """The logits of a ``module`` that is called with ids and a mask.
 
-    The module becomes part of this one: give a copy. The configuration is one of its own, with what the
-    Transformers model in it says of sizes, if there is one. ``words`` is the path of the table of word
-    vectors in the module, where that is known.
+    The module becomes part of this one: give a copy. The configuration is a new one, with the sizes of the
+    Transformers model in it, if there is one. ``words`` is the path of the table of word vectors in the
+    module, where that is known.
     """
 
     base_model_prefix = "module"
@@ -35,24 +35,25 @@ class ModuleClassifier(PreTrainedModel):
         self.takes = arguments_of(module)
 
     def forward(self, **inputs: Any) -> SequenceClassifierOutput:
-        """Logits [b, K], whatever the module gives them in."""
+        """Logits [b, K], from any container that the module returns."""
         given = {name: value for name, value in inputs.items() if name in self.takes}
         output, kind = self.module(**given), type(self.module).__name__
         return SequenceClassifierOutput(logits=logits_of(output, kind, len(inputs["input_ids"])))
 
     @property
     def names_types(self) -> bool:
-        """Whether the module itself says that it is told which text of a pair a token belongs to."""
+        """Whether the forward of the module accepts token types."""
         return "token_type_ids" in inspect.signature(self.module.forward).parameters
 
     def rebuild(self, config: PreTrainedConfig) -> ModuleClassifier:
-        """The same with new weights, in all modules that know how theirs begin."""
+        """The same with new weights, in all modules that can initialise theirs."""
         module = copy.deepcopy(self.module)
         renew(module)
         return ModuleClassifier(module, config, self.words)
 
     def get_input_embeddings(self) -> nn.Module:
-        """The table of word vectors; without a path that of the Transformers model, else the largest one."""
+        """The table of word vectors; without a path, that of the Transformers model, or else the largest
+        one."""
         if self.words is not None:
             return self.module.get_submodule(self.words)
         inner = inner_model(self.module)
@@ -100,7 +101,7 @@ def logits_of(output: Any, kind: str, texts: int) -> Tensor:
     if output.ndim == 0 or len(output) != texts:
         given = f"shape {tuple(output.shape)} for a batch of {texts}"
         raise InputError(
-            f"forward of {kind} gives no row of logits for each text ({given}): let it return one row "
-            "for each, also for a single text"
+            f"forward of {kind} gives no row of logits for each text ({given}): let it return one row per "
+            "text, also for a single text"
         )
     return output[:, None] if output.ndim == 1 else output  # or one number for each text

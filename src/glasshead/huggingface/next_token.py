@@ -29,7 +29,7 @@ WRITERS = ("ForCausalLM", "LMHeadModel", "ModelWithLMHead", "GenerationDecoder")
 """How Transformers calls the classes of models that write from left to right (the last two: Reformer and
 BertGeneration)."""
 SEES = "ForConditionalGeneration"
-"""How it calls those that write from left to right behind images or sounds and text, if they are no
+"""How it calls those that write from left to right behind images or sounds and text, if they are not
 encoder–decoders."""
 ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
 """How Transformers calls those of encoder–decoders that write."""
@@ -38,11 +38,11 @@ ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
 class NextTokenClassifier(TaskModel):
     """The logits of the token after the last one of each text, z = f(x)_T: a classifier of K tokens.
 
-    ``candidates`` are the tokens between which the model is to choose, its classes in this order; None: the
-    whole vocabulary, whose tokens are called as ``vocabulary`` says. Of two candidates, log ŷ₁/ŷ₀ is the
-    contrast log p(t₁ | x) − log p(t₀ | x) of the language model, since the sum over the vocabulary cancels.
+    ``candidates`` are the tokens between which the model chooses, its classes in this order; None: the
+    whole vocabulary, with the names in ``vocabulary``. For two candidates, log ŷ₁/ŷ₀ is the contrast log
+    p(t₁ | x) − log p(t₀ | x) of the language model, since the sum over the vocabulary cancels.
 
-    Of an encoder–decoder it is the first token of the answer, which its decoder begins.
+    For an encoder–decoder it is the first token of the decoder's answer.
     """
 
     main_input_name = "input_ids"
@@ -70,17 +70,17 @@ class NextTokenClassifier(TaskModel):
 
     @property
     def asks_whole_texts(self) -> bool:
-        """What comes behind a text needs nothing but the text."""
+        """The continuation of a text depends on the text only."""
         return not self.asks_words
 
     @property
     def predicts_next_tokens(self) -> bool:
-        """A decoder without an encoder does."""
+        """True for a decoder without an encoder."""
         return not (self.asks_words or self.config.is_encoder_decoder)
 
     @property
     def target_fn(self) -> str:
-        """The log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+        """The log-probability, or with two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
         return "log-odds" if len(self.names) == 2 else "log-probability"
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
@@ -96,11 +96,15 @@ class NextTokenClassifier(TaskModel):
         return head
 
     def between(self, candidates: Sequence[int]) -> NextTokenClassifier:
-        """The language model, made to choose between some tokens of its vocabulary."""
+        """The language model as a classifier of some tokens of its vocabulary."""
         return self.asking(isolated_copy(self).model, candidates)
 
+    def put_to(self, model: PreTrainedModel) -> NextTokenClassifier:
+        """The same question to another model."""
+        return self.asking(model, self.candidates)
+
     def asking(self, model: PreTrainedModel, candidates: Sequence[int] | None) -> NextTokenClassifier:
-        """The same question to another model, or between other tokens."""
+        """The same question for another model, or with other candidates."""
         return NextTokenClassifier(model, self.vocabulary, candidates)
 
     def forward(
@@ -110,7 +114,7 @@ class NextTokenClassifier(TaskModel):
         inputs_embeds: Tensor | None = None,
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
-        """Logits [b, K] of the next token; the vocabulary is asked at the last token of each text only."""
+        """Logits [b, K] of the next token; only the last token of each text is mapped to the vocabulary."""
         inputs = input_ids if input_ids is not None else inputs_embeds
         assert inputs is not None
         last = last_places(inputs, attention_mask)
@@ -145,7 +149,7 @@ def last_places(
 
 
 def is_writer(config: PreTrainedConfig) -> bool:
-    """Whether a language model was saved that writes from left to right."""
+    """Whether a saved language model writes from left to right."""
     saved = (config.architectures or [""])[0]
     if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
         return False
@@ -174,7 +178,7 @@ def speaks(config: PreTrainedConfig, cls: type[PreTrainedModel]) -> bool:
 
 
 def class_names_in(mapping: Any, config: PreTrainedConfig) -> list[str]:
-    """The names of the classes that such a mapping has for a configuration."""
+    """The class names of a configuration, given such a mapping."""
     if type(config) not in mapping:
         return []
     classes = mapping[type(config)]
@@ -182,7 +186,7 @@ def class_names_in(mapping: Any, config: PreTrainedConfig) -> list[str]:
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:
-    """Whether an encoder–decoder was saved that reads one text and writes another."""
+    """Whether a saved model is an encoder–decoder that reads one text and writes another."""
     saved = (config.architectures or [""])[0]
     return saved.endswith(ANSWERERS) and bool(getattr(config, "is_encoder_decoder", False))
 
@@ -204,8 +208,8 @@ def decoder_start(model: PreTrainedModel) -> int:
 
 
 def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
-    """What each token stands for, in quotes, since a blank before a word belongs to its token; tokens that
-    are no whole characters, or stand for the same as others, as the vocabulary has them."""
+    """The text of each token, in quotes, since a blank before a word belongs to its token; tokens without
+    whole characters, or with the same text as others, are spelled as in the vocabulary."""
     tokens = [token or "" for token in tokenizer.convert_ids_to_tokens(list(range(size)))]
     texts = tokenizer.batch_decode([[index] for index in range(size)])
     times = Counter(texts)
@@ -216,18 +220,18 @@ def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]
 
 
 def quote(text: str) -> str:
-    """A token as a name, whose blank can be seen."""
+    """A token in quotes, so that its blank can be seen."""
     return f"“{text}”"
 
 
 def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
-    """The token of a text that is one token; " are" and "are" may be two of them.
+    """The id of a text that is one token; " are" and "are" may be different tokens.
 
     Raises:
-        InputError: if it is none, or several.
+        InputError: if it is not exactly one token.
     """
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"{text!a} is no token of this model: it has half a character")
+        raise InputError(f"{text!a} is not a token of this model: it contains half a character")
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
         return int(ids[0])
@@ -235,7 +239,7 @@ def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     if known is not None:
         return int(known)
     if not ids or (len(ids) == 1):
-        raise InputError(f"{text!r} is no token of this model")
+        raise InputError(f"{text!r} is not a token of this model")
     parts = ", ".join(repr(tokenizer.decode([index])) for index in ids)
     raise InputError(
         f"{text!r} is {len(ids)} tokens of this model ({parts}): give one, perhaps with a blank before it"

@@ -1,4 +1,4 @@
-"""A classifier of images read as one of sequences: its tokens are patches, beside those that it adds."""
+"""A classifier of images read as one of sequences: its tokens are patches, next to those that it adds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from glasshead.huggingface.half_weights import arithmetic_of
 from glasshead.huggingface.random_twin import new_like
 from glasshead.huggingface.task_model import TaskModel
 
-IMAGE_CLASSIFIERS = "ForImageClassification"
-"""How Transformers calls the classes of models that classify images."""
+IMAGE_HEADS = ("ForImageClassification", "ForSemanticSegmentation", "ForObjectDetection")
+"""How Transformers calls the classes of models that classify images, each of their pixels, or boxes."""
 
 
 class NoPatchesError(InputError):
@@ -74,7 +74,7 @@ class PixelVectors(nn.Module):
 
 
 class PixelLookup(nn.Module):
-    """Stands before a model whose tokens are no patches, and hands on the image, cut and put together."""
+    """Stands before a model whose tokens are not patches, and passes on the image, cut and put together."""
 
     hides_attention = True
     """No weight of the model belongs to one of these rectangles."""
@@ -96,12 +96,13 @@ class PixelLookup(nn.Module):
 
 
 class PatchClassifier(TaskModel):
-    """The logits of a model that classifies images, called with pixels and how many tokens it makes of them.
+    """The logits of a model that classifies images, called with pixels and the number of tokens that it
+    makes of them.
 
-    ``reads_patches`` says whether its classifier reads vectors of patches, also beside that of a class token.
+    ``reads_patches`` says whether its classifier reads vectors of patches, also if there is a class token.
 
-    The patches of the model are looked up by `PatchVectors`: give a copy. Where ``cuts`` says into how many
-    rows and columns an image is cut, `PixelVectors` are looked up, and no attention is read.
+    The patches of the model are looked up by `PatchVectors`: give a copy. If ``cuts`` gives rows and
+    columns to divide images into, `PixelVectors` are looked up, and attention is not used.
 
     Raises:
         NoPatchesError: if the model does not read an image by patches that do not overlap.
@@ -134,11 +135,13 @@ class PatchClassifier(TaskModel):
         if isinstance(self.lookup, PixelLookup):
             pixel_values = self.lookup(pixel_values)
         output = self.model(pixel_values=pixel_values, **kwargs)
-        return SequenceClassifierOutput(logits=logits_in(output))
+        read = SequenceClassifierOutput(logits=logits_in(output))
+        read.pred_boxes = getattr(output, "pred_boxes", None)
+        return read
 
 
 def logits_in(output: Any) -> Tensor:
-    """The numbers of the classes; some models call them otherwise, and give nothing else."""
+    """The logits of the classes, also if a model returns them under another name."""
     logits = getattr(output, "logits", None)
     found: Tensor = output[0] if logits is None else logits
     return found
@@ -178,4 +181,9 @@ def padding_of(convolution: nn.Conv2d) -> tuple[int, ...]:
 
 def reads_images(config: PreTrainedConfig) -> bool:
     """Whether a classifier of images was saved."""
-    return IMAGE_CLASSIFIERS in (config.architectures or [""])[0]
+    return classifies_images((config.architectures or [""])[0])
+
+
+def classifies_images(name: str) -> bool:
+    """Whether the name of a Transformers class is that of an image classifier."""
+    return any(head in name for head in IMAGE_HEADS)

@@ -24,16 +24,16 @@ PREVIOUS_ATTENTION = "_attention_before_plug"
 
 @in_own_modes
 def plug(model: Model, spec: str | Spec) -> Model:
-    """Let every attention module of a model turn its scores into weights by this mechanism.
+    """Give every attention module of a model another mechanism.
 
     ``spec`` is a word (``tanhmax``, ``tanhmax+distance-aware``) or a mapping, as for `glasshead.mechanism`.
-    The model is changed and returned. Each attention module gets a mechanism of its own, with parameters of
-    its own where the mechanism learns; ``save_pretrained`` writes both, and `glasshead.load` reads them back.
-    Plugging again replaces the mechanism.
+    The model is changed and returned. Each attention module gets its own mechanism, with its own parameters;
+    ``save_pretrained`` writes both, and `glasshead.load` reads them back. Plugging again replaces the
+    mechanism.
 
-    ``model`` may also be a part, such as ``model.encoder``. Attention beside it that shares its configuration
-    has to be plugged as well (softmax changes nothing), and as one configuration names one mechanism, such a
-    model of two mechanisms cannot be saved as a whole.
+    ``model`` may also be a part, such as ``model.encoder``. Other attention that shares its configuration has
+    to be plugged as well (softmax changes nothing). A configuration names one mechanism, so a model with
+    two mechanisms cannot be saved as a whole.
 
     Raises:
         InputError: if the model does not dispatch its attention, or the mechanism does not fit it.
@@ -52,7 +52,7 @@ def plug(model: Model, spec: str | Spec) -> Model:
 
 
 def attach_mechanisms(model: Model, spec: Spec) -> Model:
-    """Plug every module that dispatches, whatever there is beside them."""
+    """Plug every module that dispatches, whatever there is next to them."""
     modules = dict(attention_modules(model))
     mechanisms = {name: build_for_module(spec, module) for name, module in modules.items()}
     dispatch(model, modules)
@@ -146,7 +146,7 @@ def owners(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
 
 @in_own_modes
 def unplug(model: Model) -> Model:
-    """Give a plugged model, or a part, the attention back that it had; the mechanism is gone."""
+    """Remove the mechanism from a plugged model, or a part of it, and restore its earlier attention."""
     modules = dict(attention_modules(model))
     for module in modules.values():
         if hasattr(module, MECHANISM):

@@ -35,7 +35,7 @@ class Severity(StrEnum):
     error = "error"
     """A forward pass raises, or is not what one asked for."""
     warning = "warning"
-    """It works otherwise than one thinks."""
+    """It works differently from what one thinks."""
     note = "note"
     """True of most models."""
 
@@ -81,19 +81,21 @@ def diagnose_nothing_to_plug(model: nn.Module) -> Diagnostic:
             "not dispatched",
             Severity.stop,
             f"{kind} computes its attention itself and would ignore any mechanism",
-            f"choose a model that dispatches through AttentionInterface ({others}); explanations and "
-            "audits read its weights all the same, but for 'effective-attention' and 'identifiability'",
+            (
+                f"choose a model that dispatches through AttentionInterface ({others}); explanations and "
+                "audits work anyway, except 'effective-attention' and 'identifiability'"
+            ),
         )
     return Diagnostic(
         "no attention",
         Severity.stop,
-        f"{kind} has no attention: there are no weights to compute in another way, nor to look at",
+        f"{kind} has no attention, so there are no weights to change or to look at",
         f"choose a model with attention ({others})",
     )
 
 
 def diagnose_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
-    """Attention beside the dispatched one that no plug changes."""
+    """Attention next to the dispatched one that no plug changes."""
     parts = " and ".join(f"plug({as_python(part)}, …)" for part in pluggable_parts(model)[:2])
     for name, module in find_undispatched_attention(model):
         yield Diagnostic(
@@ -101,7 +103,7 @@ def diagnose_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
             Severity.stop,
             f"{name} ({type(module).__name__}) computes its attention itself and would ignore the mechanism "
             "that the other layers get",
-            f"plug what is beside it, as in {parts}",
+            f"plug the other parts, as in {parts}",
             name,
         )
         return
@@ -125,7 +127,7 @@ def diagnose_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnos
                 yield Diagnostic(
                     argument,
                     Severity.stop,
-                    f"{type(module).__name__} {what}, which no mechanism honours",
+                    f"{type(module).__name__} {what}, which no mechanism supports",
                     "choose another model, or switch it off in the configuration if it was trained without",
                     name,
                 )
@@ -140,8 +142,8 @@ def diagnose_own_masks(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "own mask",
                 Severity.stop,
-                f"{type(module).__name__} picks the keys of each query (its own mask), which no mechanism "
-                "honours",
+                f"{type(module).__name__} chooses the keys of each query (its own mask), which no "
+                "mechanism supports",
                 "choose another model",
                 name,
             )

@@ -1,4 +1,4 @@
-"""Models whose weights are held otherwise than as plain numbers: packed into a few bits each."""
+"""Models whose weights are held other than as plain numbers: packed into a few bits each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def has_packed_weights(model: nn.Module) -> bool:
-    """Whether some weights are no plain numbers: packed by bitsandbytes, torchao, quanto, or torch itself."""
+    """Whether some weights are packed, not plain: by bitsandbytes, torchao, quanto, or torch itself."""
     # Dynamic quantisation by torch leaves no parameter, but a function where the weight was.
     return not all(map(is_plain, model.parameters())) or any(
         callable(getattr(module, "weight", None)) for module in model.modules()
@@ -21,8 +21,8 @@ def has_packed_weights(model: nn.Module) -> bool:
 
 
 def is_plain(weight: object) -> bool:
-    """Whether a weight is what its device makes of numbers: no packed integers or bytes with scales
-    beside them, no tensor of a class of its own."""
+    """Whether a weight is a plain tensor of numbers: no packed integers or bytes with separate scales, no
+    special tensor class."""
     if not isinstance(weight, Tensor) or not (weight.dtype in FLOATS or weight.is_complex()):
         return False
     return type(weight.data) is type(torch.empty(0, device=weight.device))
@@ -36,7 +36,7 @@ def is_packed_map(module: nn.Module) -> bool:
 
 @torch.no_grad()
 def unpacked(linear: Any, like: Tensor) -> Float[Tensor, "in out"]:
-    """What a packed linear map multiplies by: what it makes of the unit vectors, less its bias."""
+    """The matrix of a packed linear map: its outputs for the unit vectors, minus its bias."""
     units = torch.eye(linear.in_features, device=like.device, dtype=like.dtype)
     made: Tensor = linear.forward(units) - linear.forward(torch.zeros_like(units[:1]))
     return made
@@ -56,8 +56,8 @@ def lets_gradients_pass(linear: Any, like: Tensor) -> bool:
 
 
 def unpack_maps_without_gradients(model: PreTrainedModel, dtype: torch.dtype) -> int:
-    """In a model of our own that computes in ``dtype``, put plain linear maps in the place of those whose
-    packed weights do not let every gradient pass; how many there are."""
+    """In a model of our own that computes in ``dtype``, replace linear maps whose packed weights block
+    gradients by plain ones; return how many."""
     like = torch.empty(0, dtype=dtype, device=model.device)
     stuck: dict[str, Any] = {}
     for name, module in model.named_modules():

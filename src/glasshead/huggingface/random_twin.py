@@ -1,11 +1,16 @@
-"""A model with the weights that its class begins with."""
+"""A model with newly initialised weights."""
 
 import copy
 
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.dispatch import clear_spec, spec_of
-from glasshead.huggingface.half_weights import keep_halves, kept_arithmetic
+from glasshead.huggingface.half_weights import (
+    keep_halves,
+    kept_arithmetic,
+    narrow_products,
+    products_of,
+)
 from glasshead.huggingface.module_classifier import ModuleClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
@@ -14,7 +19,7 @@ from glasshead.random_numbers import use_seed
 
 
 def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """A readable model of the same class and configuration, with the weights that its class begins with."""
+    """A readable model of the same class and configuration, with newly initialised weights."""
     config = copy.deepcopy(model.config)
     spec = spec_of(config)
     clear_spec(config)
@@ -27,6 +32,8 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     dtype = kept_arithmetic(model)
     if dtype is not None:
         keep_halves(twin, dtype)
+    if (half := products_of(model)) is not None:
+        narrow_products(twin, half)
     return twin
 
 

@@ -16,7 +16,7 @@ from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.module_classifier import ModuleClassifier, arguments_of, inner_model
 
 SHORT_TEXTS = [[2, 1, 2, 2], [1, 2, 2, 2]]
-"""Ids of two texts that are no positions, wherever these begin and whatever id pads."""
+"""Ids of two texts that are not positions, wherever these begin and whatever id pads."""
 SUM_TOLERANCE = 1e-4
 """How far probabilities of all classes may be from a sum of 1."""
 
@@ -25,8 +25,8 @@ def read_module(module: nn.Module) -> ModuleClassifier:
     """A ``module`` as a classifier, in a copy that shares its weights.
 
     Raises:
-        InputError: if it cannot be copied, does not take the ids of a text, gives no logits for each class,
-            or looks words up in several tables.
+        InputError: if it cannot be copied, does not take the ids of a text, gives no logit for each class,
+        or looks up words in several tables.
     """
     kind = type(module).__name__
     if "input_ids" not in arguments_of(module):
@@ -47,8 +47,8 @@ def read_module(module: nn.Module) -> ModuleClassifier:
         )
     if len(tables) > 1:
         raise InputError(
-            f"{kind} looks words up in {len(tables)} tables ({', '.join(tables)}), so the gradient of one "
-            "vector is only part of what a word does: give a module with one table of word vectors"
+            f"{kind} looks up words in {len(tables)} tables ({', '.join(tables)}), so the gradient of one "
+            "vector is only part of the effect of a word: give a module with one table of word vectors"
         )
     classifier.words = next(iter(tables), None)
     names = [f"LABEL_{index}" for index in range(logits.shape[-1])]
@@ -67,8 +67,8 @@ def copy_module(module: nn.Module) -> nn.Module:
         own = isolated_copy(module)
     except Exception as error:  # what a module holds may be anything
         raise InputError(
-            f"{type(module).__name__} cannot be copied ({brief(error)}): keep what cannot "
-            "be copied outside the module"
+            f"{type(module).__name__} cannot be copied ({brief(error)}): keep uncopyable objects outside "
+            "the module"
         ) from error
     for part in own.modules():
         if isinstance(part, nn.TransformerEncoder):
@@ -97,8 +97,8 @@ def try_module(classifier: ModuleClassifier) -> tuple[Tensor, list[str]]:
 
 @contextmanager
 def watch_lookups(module: nn.Module, ids: Tensor) -> Iterator[dict[int, str]]:
-    """By the weights of each table that is given these ids in the block, the path of its module; modules that
-    share their weights are one table."""
+    """The path of every module that looks up these ids in the block, by its weights; modules that share
+    weights are one table."""
     tables: dict[int, str] = {}
     paths: dict[nn.Module, str] = {
         part: path for path, part in module.named_modules() if isinstance(part, nn.Embedding)

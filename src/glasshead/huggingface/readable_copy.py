@@ -18,23 +18,26 @@ from glasshead.huggingface.task_model import class_name
 
 
 def shows_attention(model: nn.Module) -> bool:
-    """Whether attention of the model can be recorded as it is: it is one of ours, or plugged."""
+    """Whether the attention of the model can be recorded without changes: the model is one of ours, or
+    plugged."""
     plugged = any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
     return plugged or any(True for _ in find_built_in_attention(model))
 
 
 def lacks_attention(model: nn.Module) -> bool:
-    """Whether no part of a model is attention that is, or could be made, readable."""
+    """Whether a model has no attention that is, or can be made, readable."""
     if any(getattr(module, "hides_attention", False) for module in model.modules()):
         return True
     return not any(attention_modules(model)) and not shows_attention(model)
 
 
 def no_attention(model: PreTrainedModel) -> str:
-    """What to do with a model that has none."""
+    """Advice for a model without attention."""
     reads_images = model.main_input_name == "pixel_values"
     erasure = "neutral-colour" if reads_images else "delete"
-    instead = f"explain or rank it with methods that need none, such as 'gradient' and 'erasure-{erasure}'"
+    instead = (
+        f"explain, rank or audit it with methods that need none, such as 'gradient' and 'erasure-{erasure}'"
+    )
     if reads_images and any(True for _ in every_attention(model)):
         return (
             f"the attention of {class_name(model)} is not between the patches of a whole image (windows, "
@@ -46,9 +49,8 @@ def no_attention(model: PreTrainedModel) -> str:
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:
     """An `isolated_copy` whose attention can be recorded and replaced, and which predicts the same.
 
-    What shows its attention stays as it is; what dispatches it is plugged with softmax; of all else, and of
-    what no mechanism honours (capped scores), the softmax itself is caught. A model without attention is
-    copied as it is.
+    Attention that can be recorded already stays as it is; attention that dispatches is plugged with softmax;
+    in all other cases the softmax itself is caught. A model without attention is copied as it is.
     """
     copied = isolated_copy(model, dtype)
     if shows_attention(copied):

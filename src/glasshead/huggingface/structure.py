@@ -24,7 +24,7 @@ RELATIVE = re.compile(r"(^|_)rel(ative)?_\w*$")
 
 
 def attention_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The modules that hand their attention to whatever function is registered, with their names."""
+    """The modules that call the registered attention function, with their names."""
     for name, module in model.named_modules():
         if dispatches(module):
             yield name, module
@@ -56,7 +56,7 @@ def find_undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Modu
 
 
 def every_attention(model: nn.Module) -> Iterator[nn.Module]:
-    """The attention modules of a model, whoever computes their weights."""
+    """All attention modules of a model, also those that compute their weights themselves."""
     for find in (attention_modules, find_built_in_attention, find_undispatched_attention):
         for _, module in find(model):
             yield module
@@ -121,7 +121,7 @@ def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
 
 
 def position_limit(model: PreTrainedModel) -> int | None:
-    """How many tokens have a learned place, beyond which a call fails; None without such a table."""
+    """The number of learned positions, beyond which a call fails; None without such a table."""
     counts = []
     for name, module in model.named_modules():
         table = isinstance(module, nn.Embedding) and TABLE.search(name) and not RELATIVE.search(name)

@@ -13,7 +13,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import Encoded, Unit, batches, encode, join_pair
-from glasshead.errors import ParameterError
+from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.module_classifier import ModuleClassifier
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 Target = int | str | None
-NO_PLACE = "is for models that are asked about one word of a text: leave it out"
+NO_PLACE = "is for models that predict one word of a text: leave it out"
 At = int | str | None
 """A place in a text: the number of a word, counted from 0, or the word itself."""
 
@@ -31,10 +31,10 @@ PairsNeeded = Literal["none", "possible", "needed"]
 
 
 class Inputs(NamedTuple):
-    """Texts, or pairs of texts, and what the model reads of them; before a model that reads images those.
+    """Texts, or pairs of texts, and the inputs of the model made from them, or images.
 
-    ``choices`` are the texts between which a model chooses for each of them, where some are named, each put
-    into the ``template``, where there is one.
+    ``choices`` are the texts between which the model chooses for each input, if you name some; each is put
+    into the ``template``, if there is one.
     """
 
     tokenizer: Any
@@ -52,7 +52,7 @@ class Inputs(NamedTuple):
         return cls(tokenizer, texts, pairs, encode(tokenizer, texts, pairs, unit=unit))
 
     def take(self, rows: Sequence[int]) -> Inputs:
-        """Those of these numbers; one that is asked several things is there several times."""
+        """The inputs with these numbers; one with several questions occurs several times."""
         pairs = None if self.pairs is None else [self.pairs[row] for row in rows]
         return self._replace(
             texts=[self.texts[row] for row in rows], pairs=pairs, encoded=self.encoded.take(np.array(rows))
@@ -64,7 +64,7 @@ class Inputs(NamedTuple):
 
 
 class TaskModel(PreTrainedModel):
-    """A ``model`` that is read as a classifier of something, with its configuration or another.
+    """A ``model`` wrapped as a classifier, with its own configuration or another.
 
     The model becomes part of this one: give a copy.
     """
@@ -72,6 +72,8 @@ class TaskModel(PreTrainedModel):
     base_model_prefix = "model"
     asks_words = False
     """Whether it is asked about words of a text."""
+    asks_places = False
+    """Whether it is asked about a place in an image."""
     pairs: PairsNeeded = "possible"
     """Whether it reads a second text."""
     second_text = "Second text"
@@ -90,7 +92,7 @@ class TaskModel(PreTrainedModel):
 
     @property
     def asks_whole_texts(self) -> bool:
-        """Whether a text is all that it needs: no word of it, no second text, no choices."""
+        """Whether it needs nothing but a text: no marked word, no second text, no choices."""
         return False
 
     @property
@@ -100,8 +102,7 @@ class TaskModel(PreTrainedModel):
 
     @property
     def reads_twice(self) -> str:
-        """What to do where one attention is asked for, of a model that reads every text in two passes; else
-        empty."""
+        """What to use instead of a single attention if the model reads every text twice; else empty."""
         return ""
 
     @abstractmethod
@@ -110,20 +111,31 @@ class TaskModel(PreTrainedModel):
 
     @property
     def target_names(self) -> list[str]:
-        """What can be asked for: the classes."""
+        """The names of the targets: the classes."""
         return class_names(self)
+
+    def put_to(self, model: PreTrainedModel) -> TaskModel:
+        """The same question to another model.
+
+        Raises:
+            InputError: if only one kind of model supports this task.
+        """
+        raise InputError(
+            "images with texts can be explained for a next token or a given answer, but this model has "
+            "another task: give it only texts"
+        )
 
     def rename(self, names: Sequence[str]) -> None:
         """Call these otherwise."""
         self.config.id2label = dict(enumerate(names))
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
-        """The classes between which an input is decided."""
+        """The classes that an input can have."""
         return class_names(self)
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
-        """The inputs with the questions that a ``target`` is about, ``at`` some place of each text, and the
-        class that it is of these; here the one question that there is.
+        """The inputs with the questions that a ``target`` is about, ``at`` some place of each text, and its
+        class among the answers. Here there is only one question.
 
         Raises:
             InputError: if there is no such target or place.
@@ -133,8 +145,7 @@ class TaskModel(PreTrainedModel):
         return inputs, target
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """Each input with the one question that is asked where data do not, about ``classes`` if a model is
-        asked about these.
+        """Each input with the default question, about ``classes`` if given.
 
         Raises:
             InputError: if there are no such, or several.
@@ -142,28 +153,28 @@ class TaskModel(PreTrainedModel):
         return inputs.encoded
 
     def question_in_words(self, encoded: Encoded, row: int, text: str) -> str | None:
-        """What an input is asked about, in words: a part of its text, or one of several outputs; None: it is
-        asked as a whole, or the class says it."""
+        """The question of an input in words: a part of its text, or one of several outputs; None if there
+        is only one, or the class names it."""
         return None
 
     def measured_on(self, classes: Sequence[str] | None) -> str | None:
-        """What effects are measured on, in words, where the data do not ask: those of ``classes`` if some are
-        named; None: the predicted class."""
+        """What effects are measured on, in words, if the data do not say: ``classes``, if some are named;
+        None: the predicted class."""
         return None
 
     @property
     def target_fn(self) -> str:
-        """The number that is explained where none is named."""
+        """The number that is explained by default."""
         return "probability"
 
     @property
     def rated(self) -> str:
-        """What the number is called, of a model that predicts one."""
+        """The noun for the number that a model predicts."""
         return "rating"
 
     @property
     def usual(self) -> str:
-        """The class that is explained where none is named, in words."""
+        """The class that is explained by default, in words."""
         return PREDICTED if self.explains_predicted else usual_of(self.target_names)
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
@@ -171,7 +182,7 @@ class TaskModel(PreTrainedModel):
         return inputs.encoded
 
     def question_names(self, encoded: Encoded) -> list[str] | None:
-        """What each input is asked about; None where all are asked the same."""
+        """The question of each input; None if all have the same."""
         return None
 
     @torch.no_grad()
@@ -182,7 +193,8 @@ class TaskModel(PreTrainedModel):
         pairs: Sequence[str] | None,
         compute: Callable[[dict[str, Tensor]], Tensor],
     ) -> Tensor:
-        """What ``compute`` makes of texts, or pairs, as a model reads them [texts, …]; of equal ones once."""
+        """The result of ``compute`` for texts, or pairs, as a model reads them [texts, …]; equal ones are
+        computed once."""
         asked = list(zip(texts, texts if pairs is None else pairs, strict=True))
         numbers = {one: number for number, one in enumerate(dict.fromkeys(asked))}
         firsts, seconds = [text for text, _ in numbers], [second for _, second in numbers]
@@ -208,7 +220,7 @@ class TaskModel(PreTrainedModel):
 
 
 def as_asked(output: Any, logits: Tensor) -> SequenceClassifierOutput:
-    """What a model gave, with the logits [questions, classes] in place of its own."""
+    """The output of a model, with the logits [questions, classes] in place of its own."""
     return SequenceClassifierOutput(
         logits=logits,
         hidden_states=getattr(output, "hidden_states", None),
@@ -217,22 +229,22 @@ def as_asked(output: Any, logits: Tensor) -> SequenceClassifierOutput:
 
 
 def target_names(model: PreTrainedModel) -> list[str]:
-    """What a target may be called: the classes of a model, or its labels."""
+    """The possible names of a target: the classes of a model, or its labels."""
     return model.target_names if isinstance(model, TaskModel) else class_names(model)
 
 
 def question_in_words(model: PreTrainedModel, encoded: Encoded, row: int, text: str) -> str | None:
-    """What an input is asked about, in words; None: it is asked as a whole."""
+    """The question of an input in words; None if there is only one."""
     return model.question_in_words(encoded, row, text) if isinstance(model, TaskModel) else None
 
 
 def rated_name(model: PreTrainedModel) -> str:
-    """What the number is called that a model predicts."""
+    """The noun for the number that a model predicts."""
     return model.rated if isinstance(model, TaskModel) else "rating"
 
 
 def usual_class(model: PreTrainedModel) -> str:
-    """The class that is explained where none is named, in words."""
+    """The class that is explained by default, in words."""
     return model.usual if isinstance(model, TaskModel) else usual_of(class_names(model))
 
 
@@ -242,17 +254,17 @@ def usual_of(names: Sequence[str]) -> str:
 
 
 def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[str]:
-    """The classes between which an input is decided."""
+    """The classes that an input can have."""
     return model.answers(encoded, row) if isinstance(model, TaskModel) else class_names(model)
 
 
 def ask_usual(model: PreTrainedModel, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-    """Each input with the one question that a task asks where data do not, about ``classes`` if it can."""
+    """Each input with the default question of a task, if data name none, about ``classes`` if possible."""
     return model.ask_usual(inputs, classes) if isinstance(model, TaskModel) else inputs.encoded
 
 
 def measured_on(model: PreTrainedModel, classes: Sequence[str] | None) -> str | None:
-    """What effects are measured on, in words, where the data do not ask; None: the predicted class."""
+    """What effects are measured on, in words, if the data do not say; None: the predicted class."""
     return model.measured_on(classes) if isinstance(model, TaskModel) else None
 
 
@@ -262,19 +274,18 @@ def ask_rows(model: PreTrainedModel, inputs: Inputs, split: Dataset) -> Encoded:
 
 
 def question_names(model: PreTrainedModel, encoded: Encoded) -> list[str] | None:
-    """What each input is asked about; None where all are asked the same."""
+    """The question of each input; None if all have the same."""
     return model.question_names(encoded) if isinstance(model, TaskModel) else None
 
 
 def own_model(model: PreTrainedModel) -> PreTrainedModel:
-    """The model in one that a task asks, as `glasshead.open` gives it; any other model itself."""
+    """The model inside a task model, as `glasshead.open` gives it; any other model is returned as it is."""
     while isinstance(model, TaskModel):
         model = model.model
     return model
 
 
 def class_name(model: object) -> str:
-    """The class of a model; of one that a task asks, or of a module of somebody's own, that of what is in
-    it."""
+    """The class of a model; for a task model or a wrapped module, the class of what is inside."""
     own = own_model(model) if isinstance(model, PreTrainedModel) else model
     return type(own.module if isinstance(own, ModuleClassifier) else own).__name__

@@ -13,9 +13,9 @@ from transformers import PreTrainedModel
 
 @contextmanager
 def vocabulary_at(model: PreTrainedModel, chosen: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """The map onto the vocabulary reads ``chosen(hidden)`` alone in the block, of hidden states [b, n, d].
+    """In the block, the map onto the vocabulary reads only ``chosen(hidden)`` of the hidden states [b, n, d].
 
-    MobileBERT multiplies by the weights of its map and never calls it: of its logits the chosen are kept.
+    MobileBERT multiplies by the weights of its map and never calls it, so only the chosen logits are kept.
     ProphetNet maps the states of several next tokens at once, [b, tokens, n, d].
     """
     was_called = False

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
         fingerprints,
         merge_parts,
         solve_batches,
+        weights_digest,
     )
     from glasshead.identifiability.interval_options import IntervalOptions
     from glasshead.identifiability.lines import SCHEMAS, line_table

@@ -16,15 +16,15 @@ from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
 
 @dataclass(frozen=True)
 class AttentionRow:
-    """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
+    """One row of one head for one text: a [n] over the keys that it may attend to, and T [n, d].
 
-    T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
+    T = V D is given in an orthonormal basis of the rows of D, which changes no singular value. It is V
     where no single linear map reads the head (``projected`` is false). ``embed_dim`` is d_e, ``eps`` the
-    machine epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that
-    the keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query;
-    ``part`` numbers the texts of a pair and the sentences of a document that attend to themselves alone;
-    ``learned`` says that the query is a parameter of the model, and no token's; ``share`` is how much of what
-    is read the row is, where rows are chosen by that.
+    machine epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens,
+    or sentences, of the keys. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query; ``part``
+    numbers the texts of a pair and the sentences of a document that attend to themselves alone; ``learned``
+    says that the query is a parameter of the model, not of a token; ``share`` is the weight of the row in
+    the selected rows, if rows are chosen by it.
     """
 
     text: int
@@ -48,7 +48,7 @@ class AttentionRow:
 
     @property
     def sums_to_one(self) -> bool:
-        """Whether every row that the activation can produce does."""
+        """Whether every row that the activation can produce sums to one."""
         return WEIGHT_DOMAINS[self.kind].sums_to_one
 
     def intervals(self, tolerance: float = 0.0, functions: Floats | None = None) -> Intervals:
@@ -65,15 +65,15 @@ class AttentionRow:
 
 
 def weight_domain(mechanism: Mechanism) -> str:
-    """What the weights of a mechanism can be, as `glasshead.identifiability.WEIGHT_DOMAINS` names it.
+    """The set of possible weights of a mechanism, as `glasshead.identifiability.WEIGHT_DOMAINS` names it.
 
     Raises:
-        InputError: where weights are changed after the activation: their rows have no such form.
+        InputError: if weights are changed after the activation, since their rows have no such form.
     """
     if mechanism.position.changes_weights:
         raise InputError(
-            f"{mechanism.name} changes the weights after its activation, so which weights it can produce has "
-            "no simple form: intervals are known for early adjustments only"
+            f"{mechanism.name} changes the weights after its activation, so the weights that it can produce "
+            "have no simple form: intervals exist only for early adjustments"
         )
     return weight_domain_of_activation(mechanism.activation, mechanism.signed)
 
@@ -82,13 +82,11 @@ def weight_domain_of_activation(activation: Activation, signed: bool) -> str:
     """The weight domain of an activation alone; ``signed`` is false where no score is negative.
 
     Raises:
-        InputError: where weights do not depend on scores: there is one row of them.
+        InputError: if weights do not depend on scores.
     """
     if activation.rows_sum_to_one and not activation.normalised:
         # Each weight depends on its own score at most, and their sum on none.
-        raise InputError(
-            "these weights are the same whatever the scores, so there are no others that the head could make"
-        )
+        raise InputError("these weights do not depend on the scores, so the head cannot produce others")
     if activation.rows_sum_to_one and not signed:
         return "simplex"
     if signed:

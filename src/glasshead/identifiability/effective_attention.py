@@ -19,7 +19,7 @@ def effective_weights(
 
     Of all weights with the output A T it has the smallest norm; it is A where T has full row rank. Its rows
     need not sum to one, and weights may be negative. ``mask`` is true on the keys that the rows may attend
-    to; others get 0. Rows that see different keys are given one by one, as ``weights[..., None, :]`` with T
+    to; others get 0. Pass rows that see different keys one by one, as ``weights[..., None, :]`` with T
     ``[..., None, n, d]``. Computed in float64; ``eps`` is the machine epsilon of the type in which T was
     computed, by default that of T, ``embed_dim`` d_e where T is given in fewer coordinates. The threshold of
     the rank is that of `glasshead.identifiability.rank_threshold`.

@@ -37,9 +37,9 @@ class HeadRanks:
     """Ranks [t, h] of T and of [T, 1], for t texts (or segments of them) and the heads h of one layer.
 
     ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``embed_dim`` d_e. A margin is the
-    smallest singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the
-    centred T, whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the
-    centred T. ``projected`` is false where T is V itself.
+    smallest counted singular value divided by the threshold; ∞ where none counts. The margin of [T, 1] is
+    that of the centred T, whose columns are orthogonal to the constant 1: rank [T, 1] is one more than the
+    rank of the centred T. ``projected`` is false where T is V itself.
     """
 
     layer: int
@@ -73,10 +73,10 @@ class HeadRanks:
 
 
 def value_ranks(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> Iterator[HeadRanks]:
-    """Ranks of every chosen head before every text, one layer and one batch of texts after the other.
+    """Ranks of every chosen head for every text, one layer and one batch of texts after the other.
 
-    T holds all tokens of a text, or of a segment that attends to itself alone; of a position that changes
-    the values from row to row it is that of the first row. Which ``rows`` are chosen does not matter.
+    T holds all tokens of a text, or of a segment that attends only to itself. If a position changes the
+    values from row to row, T is that of the first row. Which ``rows`` are chosen does not matter.
 
     Raises:
         InputError: as `glasshead.identifiability.row_extraction.attention_rows`.

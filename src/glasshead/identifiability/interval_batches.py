@@ -44,13 +44,13 @@ STORE_FILES = (SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
 
 @dataclass(frozen=True)
 class ResultStore:
-    """A folder of parts. ``settings`` say what they are parts of: others are not taken up."""
+    """A folder of parts. ``settings`` identify the parts: those with other settings are not used."""
 
     folder: Path
     settings: Mapping[str, Any]
 
     def open(self) -> None:
-        """Make the folder, or take up what was begun in it.
+        """Make the folder, or continue an existing one.
 
         Raises:
             InputError: if its parts were made with other settings.
@@ -66,8 +66,8 @@ class ResultStore:
 
     @contextmanager
     def open_part(self, part: int) -> Iterator[Callable[..., None]]:
-        """Take lines about heads and weights as they come; the files stand under their names when the block
-        has ended well, that of the heads last."""
+        """Write lines about heads and weights as they come; the files get their names when the block ends
+        without an error."""
         unfinished = {name: self.path(name, part).with_suffix(".aside") for name in SCHEMAS}
         with ExitStack() as stack:
             writers = [
@@ -102,7 +102,8 @@ class ResultStore:
 
 
 def merge_parts(parts: Path, folder: Path) -> None:
-    """All parts of a store as one file of each name, one part in memory at a time; none makes no file."""
+    """Merge the parts of a store into one file for each name, with one part in memory at a time; without
+    parts there is no file."""
     for name, schema in SCHEMAS.items():
         paths = sorted(parts.glob(f"{name}-*.parquet"))
         if paths:
@@ -124,13 +125,13 @@ def solve_batches(
     progress: Callable[[int, int], None] = lambda done, total: None,
     read: ReadRows | None = None,
 ) -> ResultStore:
-    """Intervals of every chosen row of every chosen head before every text; what is in the folder already is
-    not computed again. Which rows are ``read`` is measured where they are chosen by that, unless it is known.
-    What is drawn for a text follows from the seed and its number among ``ids`` (None: its place).
+    """Intervals of every chosen row of every chosen head for every text; what is already in the folder is
+    not computed again. If rows are chosen by what is ``read``, this is measured, unless it is known. The
+    draws for a text follow from the seed and its number among ``ids`` (None: its place).
 
     Raises:
-        InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
-            weights, options or seeds, or made by another version.
+        InputError: as `attention_rows`, and if the parts in the folder come from other texts, weights,
+        options or seeds, or from another version.
     """
     store = ResultStore(folder, store_settings(model, encoded, selector, options, seed))
     store.open()
@@ -285,7 +286,7 @@ def none_if_nan(value: float) -> float | None:
 
 
 def none_if_not_finite(value: float) -> float | None:
-    """None for what is no number, or has no bound."""
+    """None for what is not a number, or has no bound."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -305,17 +306,23 @@ def store_settings(
 
 
 def fingerprints(model: PreTrainedModel, encoded: Encoded) -> dict[str, str]:
-    """SHA-256 of what a model is called with, and of its weights."""
-    texts, weights = hashlib.sha256(), hashlib.sha256()
+    """SHA-256 of the inputs of a model, and of its weights."""
+    texts = hashlib.sha256()
     for start in range(0, len(encoded.ids), PART):
         inputs = encoded.inputs(slice(start, start + PART))
         for name in sorted(inputs):
             texts.update(inputs[name].numpy().tobytes())
+    return {"texts": texts.hexdigest(), "weights": weights_digest(model)}
+
+
+def weights_digest(model: PreTrainedModel) -> str:
+    """SHA-256 of the weights of a model."""
+    weights = hashlib.sha256()
     for name, value in model.state_dict().items():
         weights.update(name.encode())
         for part in plain_parts(value):
             weights.update(part)
-    return {"texts": texts.hexdigest(), "weights": weights.hexdigest()}
+    return weights.hexdigest()
 
 
 def plain_parts(value: Any) -> Iterator[Any]:

@@ -22,7 +22,7 @@ class IntervalOptions:
     ``tolerance`` is that of `intervals`; ``processes`` share the work.
 
     Raises:
-        InputError: on a tolerance below 0, or fewer than one weight.
+        InputError: on a tolerance below 0, or a ``top`` below 1.
     """
 
     top: int | None = None
@@ -36,7 +36,7 @@ class IntervalOptions:
             raise ParameterError("tolerance", f"is a number of at least 0, not {self.tolerance}")
 
     def keys(self, row: AttentionRow) -> NDArray[np.int64]:
-        """The keys whose intervals are wanted, in order."""
+        """The keys whose intervals are requested, in order."""
         n = len(row.weights)
         if self.top is None or self.top >= n:
             return np.arange(n)

@@ -30,7 +30,7 @@ SCHEMAS = {"heads": HEADS, "weights": WEIGHT_SCHEMA}
 
 
 def line_table(name: str, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Lines about ``heads`` or ``weights`` from their columns, as parts hold them; NaN is nothing known."""
+    """Lines about ``heads`` or ``weights`` from the columns of parts; NaN means unknown."""
     schema = SCHEMAS[name]
     arrays = []
     for field in schema:

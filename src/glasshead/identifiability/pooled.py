@@ -31,7 +31,7 @@ class PooledBatch(NamedTuple):
 
 @torch.no_grad()
 def read_pooled_batches(model: PooledClassifier, encoded: Encoded) -> Iterator[PooledBatch]:
-    """What a pooled classifier pools, batch by batch."""
+    """The inputs of a pooled classifier's pooling, batch by batch."""
     recorded: list[tuple[Tensor, ...]] = []
 
     def record_output(module: AttentionPooling, inputs: object, pooled: tuple[Tensor, ...]) -> None:

@@ -19,8 +19,8 @@ FLOAT64_EPS = 2.0**-52
 SAME_SCORE = 1e-9  # weights that differ by less are the same
 MIN_MARGIN = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
 OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
-EQUAL = "equal keys: a query moves all scores alike, and no weight"
-FOLD = "first order decides nothing: at queries near by a rank is higher"
+EQUAL = "equal keys: a query changes all scores alike, so no weight changes"
+FOLD = "undetermined to first order: nearby queries have a higher rank"
 NEARBY = 0.1  # the largest change of a score between a query and the other one that is looked at
 
 
@@ -78,12 +78,12 @@ def certify(
 
     A rank cannot fall within some neighbourhood, and (for analytic activations and scores) is the largest
     possible at almost every query. ``proven`` therefore means: at a random query nearby the rank in question
-    is no higher. Scores are taken to be linear in the query over that distance, as dot products are, and all
+    is not higher. Scores are taken to be linear in the query over that distance, as dot products are, and all
     positions of ours up to the kinks of a ReLU.
 
     Nothing is said about queries far away, nor about whether the network could have made such a query: of d_k
     numbers for each row, all are free. Generic T and K pass whenever min(d_k, n − 1) ≤ rank T (n in place of
-    n − 1 where rows need not sum to one), so a pass is no merit of a model.
+    n − 1 where rows need not sum to one), so a pass is not a merit of a model.
 
     T is [n, d], ``scores`` s [n], of the keys that the row may attend to, which are taken as they are;
     ``embed_dim`` is d_e and ``eps`` the machine epsilon of the type in which T was computed. Singular values
@@ -93,7 +93,7 @@ def certify(
     is scaled to length 1: then some moves are too small to count, and not because the keys lack them. Such a
     row is never "unique" for what its other moves show; where [T, 1] (T, where rows need not sum to one) has
     rank n, no other weights give this output at all, and it is "fixed". So is a row of equal keys, which is
-    no saturation: all rows of S are equal (up to eps · ‖S‖₂), and scores that grow or shrink alike leave its
+    not saturation: all rows of S are equal (up to eps · ‖S‖₂), and scores that grow or shrink alike leave its
     weights as they are. Rows of zeros in S are no such case: a position with a ReLU may cut all scores off at
     this query only.
     """
@@ -115,7 +115,9 @@ def certify(
         if output_fixes_weights(T, activation, norms.embed_dim, eps):
             return QueryCertificate("fixed", *numbers, proven=True, reason=OUTPUT)
         return QueryCertificate(
-            "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
+            "undetermined",
+            *numbers,
+            reason=("partly saturated: small weights change too little to be measured"),
         )
     step = score_jacobian @ np.random.default_rng(0).normal(size=head_dim)
     other = activation_jacobian(activation, scores + NEARBY / np.abs(step).max() * step)
@@ -129,7 +131,7 @@ def certify(
 def query_certificate(row: AttentionRow) -> QueryCertificate:
     """The certificate of a recorded row; "undefined" where no query made its scores (pooled models)."""
     if row.score_jacobian is None:
-        return QueryCertificate("undefined", reason="no query: every token scores itself")
+        return QueryCertificate("undefined", reason="no query: every token has its own score")
     return certify(
         row.T, row.scores, row.score_jacobian, row.activation, embed_dim=row.embed_dim, eps=row.eps
     )
@@ -224,9 +226,9 @@ def jacobian_ranks(
     least = rank_threshold(n, norms.embed_dim, eps, norms.T) + turned * norms.T
     unclear = ""
     if is_unclear_rank(sizes, floor):
-        unclear = "the directions in which weights can move fade out gradually"
+        unclear = "there is no clear border between directions in which weights can and cannot move"
     elif is_unclear_rank(outputs, least):
-        unclear = "some moves of the weights change the output hardly more than rounding does"
+        unclear = "some changes of the weights change the output hardly more than rounding"
     below = float(sizes[rank]) if rank < len(sizes) else 0.0
     return JacobianRanks(
         rank=rank,

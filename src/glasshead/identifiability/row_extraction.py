@@ -16,7 +16,7 @@ from glasshead.arrays import Floats
 from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, arithmetic_of, class_name
+from glasshead.huggingface import HALVES, arithmetic_of, class_name, products_of
 from glasshead.identifiability.attention_row import AttentionRow, weight_domain
 from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
@@ -54,8 +54,8 @@ __all__ = [
 def attention_rows(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
 ) -> Iterator[list[AttentionRow]]:
-    """Every chosen row of every chosen head before every text, in batches; long texts come first. Which rows
-    are ``read`` is measured where they are chosen by that, unless it is known.
+    """Every chosen row of every chosen head for every text, in batches; long texts come first. If rows are
+    chosen by what is ``read``, this is measured, unless it is known.
 
     Raises:
         InputError: if the model shows no attention, is in half precision, or has no such layer, head or row.
@@ -104,7 +104,8 @@ def find_measured_rows(
 def rows_in_words(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
 ) -> str:
-    """Which rows a selector chooses; which are ``read`` is measured, unless it is known."""
+    """The rows that a selector chooses, in words; those that are ``read`` are measured, unless they are
+    known."""
     if selector.row_name is None:
         return f"rows {selector.rows}"
     if selector.row_name == "all":
@@ -120,9 +121,9 @@ def rows_in_words(
 
 
 def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:
-    """All heads, in the rows that the prediction reads in the last layer. Where nothing is predicted, or that
-    layer has a learned query, in the row of the first token; of models that read from left to right in that
-    of the last: the first sees itself alone, and its map is always the only one."""
+    """All heads, in the rows that the prediction reads in the last layer. If nothing is predicted, or that
+    layer has a learned query, it is the row of the first token. For models that read from left to right it
+    is the row of the last token, since the first sees only itself."""
     if isinstance(model, PooledClassifier) or not encoded.mask.any():
         return RowSelector()
     inputs = longest(encoded, model.device)
@@ -155,7 +156,7 @@ def record_rows(
 
 def require_full_precision(model: PreTrainedModel) -> None:
     """Raise InputError if the values of the model are too coarse to have a rank."""
-    if arithmetic_of(model) in HALVES:
+    if arithmetic_of(model) in HALVES or products_of(model) is not None:
         raise InputError(
             "the model is in half precision, whose rounding hides the rank of its values: call model.float()"
         )
@@ -189,7 +190,7 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
         if selector.row_name == "asked" and not getattr(model, "asks_about_token", False):
-            raise InputError(f"{class_name(model)} is asked about no token: choose the rows cls, last or all")
+            raise InputError(f"{class_name(model)} has no row asked: choose the rows cls, last or all")
         if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) does not read the tokens of the text: "
@@ -315,7 +316,7 @@ def batch_index(
 def project_values(
     v: Float[Tensor, "b h k d_v"], projection: Float[Tensor, "h d_v d_e"] | None
 ) -> tuple[Floats, int]:
-    """T = V D [b, h, k, r] in an orthonormal basis of the rows of D, and d_e; V itself where there is no D.
+    """T = V D [b, h, k, r] in an orthonormal basis of the rows of D, and d_e; V where there is no D.
 
     With Dᵀ = Q R, T = V Rᵀ Qᵀ has the singular values and the left null space of V Rᵀ.
     """

@@ -14,13 +14,12 @@ ROW_NAMES = {"cls": "first"} | {name: name for name in ("first", "last", "pooled
 
 @dataclass(frozen=True)
 class RowSelector:
-    """Which heads and rows are read; None: all layers, all heads.
+    """The selected heads and rows; None: all layers, all heads.
 
-    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked"
-    (that of the token which a token classifier is asked about), "all", or numbers; or "read", those that the
-    prediction reads in the last of the layers that it uses (`glasshead.trace.find_read_attention`). Of rows
-    that are read, a text has ``most`` (None: all), spread over them in proportion to how much the prediction
-    depends on each.
+    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked" (that of the
+    token in question, for a token classifier), "all", or numbers; or "read", those that the prediction reads
+    in the last of the layers that it uses (`glasshead.trace.find_read_attention`). At most ``most`` of them
+    are chosen for a text (None: all), spread in proportion to how much the prediction depends on each.
     """
 
     layers: tuple[int, ...] | None = None
@@ -36,5 +35,5 @@ class RowSelector:
 
     @property
     def row_name(self) -> str | None:
-        """The one row that is meant by name."""
+        """The single row that a name stands for."""
         return ROW_NAMES[self.rows] if isinstance(self.rows, str) else None

@@ -1,5 +1,5 @@
 """Look inside a model: what each layer would predict, what each head and MLP adds to a logit, and which of
-them carry what tells two texts apart."""
+them carry the difference between two texts."""
 
 from glasshead.inside.direct import logit_attribution
 from glasshead.inside.direct_path import HeadWeights, direct_path

@@ -29,8 +29,8 @@ def find_blocks(model: PreTrainedModel) -> dict[nn.Module, str]:
     }
     if not blocks:
         raise InputError(
-            f"{class_name(model)} has no list of layers with attention, so there is nothing to see between "
-            "its layers: explain it with 'contribution'"
+            f"{class_name(model)} has no list of layers with attention, so its layers cannot be inspected: "
+            "explain it with 'contribution'"
         )
     return blocks
 
@@ -51,7 +51,7 @@ def watch_blocks(
     before: Callable[[nn.Module, Any], None],
     after: Callable[[nn.Module, Any], None],
 ) -> Iterator[None]:
-    """See what every block of a pass in this thread reads, and what it hands on."""
+    """See what every block of a pass in this thread reads, and what it passes on."""
 
     def begin(module: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         before(module, stream_of(args, options))

@@ -20,9 +20,9 @@ def logit_attribution(request: LogitAttributionRequest) -> LogitAttribution:
     """Take a logit apart into what the embeddings, each head and each MLP add to it (direct logit
     attribution).
 
-    A head h adds Σ_j a_ij T_j · w, T_j being token j's value after the output projection and w what the final
-    norm, with its scale held constant, and the output make of a vector: so it is known from which token it
-    comes. Of a language model the logit is that of the next token; of a classifier that of a class.
+    A head h adds Σ_j a_ij T_j · w, where T_j is token j's value after the output projection and w the direct
+    path through the final norm, with its scale held constant, and the output. So each part has a source
+    token. For a language model the logit is that of the next token; for a classifier, that of a class.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), if it has no such token or class, or no

@@ -50,6 +50,11 @@ CHOICES = {"softmax", "log_softmax", "topk", "sort", "max", "amax", "cumsum", "c
 """Nonlinear functions of several entries, and those of layers without attention."""
 SIZES_OF_VECTORS = DEVIATIONS | {"var", "std", "norm", "vector_norm"}
 """What norms divide by."""
+QUESTIONS = {
+    "__hash__", "__get__", "__set__", "__bool__", "__len__", "size", "stride", "dim", "numel",
+    "is_floating_point", "is_contiguous", "promote_types", "_set_grad_enabled", "item", "data_ptr",
+}  # fmt: skip
+"""What gives no tensor; most of what is called."""
 HEAD_MARK = "glasshead_head_of"
 """Attribute of what was made of the weights of heads and has not been projected yet: by which block."""
 
@@ -62,7 +67,7 @@ class Gate(NamedTuple):
 
 
 class HeadWeights(NamedTuple):
-    """The weights of an attention call, as leaves."""
+    """The weights of an attention call, as leaves of the autograd graph."""
 
     call: int
     block: int
@@ -98,7 +103,7 @@ class DirectPath(NormRules):
     ) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if self.paused or not torch.is_grad_enabled() or name in ("__hash__", "__get__", "__set__"):
+        if name in QUESTIONS or self.paused or not torch.is_grad_enabled():
             return func(*args, **kwargs)
         rule = self.rules.get(name, self.follow)
         return rule(func, *args, **kwargs)
@@ -253,7 +258,7 @@ def direct_path(
     """Run a model once in the block: gradients of its logits are those of the direct path.
 
     Raises:
-        InputError: if the block saw no attention of the model, or the model has no layers.
+        InputError: if no attention of the model ran in the block, or the model has no layers.
     """
     with ExitStack() as stack:
         stack.enter_context(in_arithmetic(model))  # within, rules see weights as parameters

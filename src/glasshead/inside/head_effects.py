@@ -18,8 +18,8 @@ def predicts_next_tokens(model: PreTrainedModel) -> bool:
 
 
 def head_effects(model: PreTrainedModel, inputs: Inputs) -> dict[int, Float[Tensor, "b h"]]:
-    """By attention call, what each head adds by the direct path to z_t − mean_v z_v of each text, t being its
-    predicted token: what a head adds to the logits of all tokens alike changes no probability.
+    """By attention call, what each head adds by the direct path to z_t − mean_v z_v of each text, t being
+    its predicted token. What a head adds to all logits alike changes no probability.
 
     Raises:
         InputError: if the model has no list of layers with attention.

@@ -11,13 +11,13 @@ from scipy import stats
 
 from glasshead.arrays import AnyFloats
 from glasshead.errors import pluralise
+from glasshead.inside.foreign import ANOTHER_PAIR
+from glasshead.inside.pairs import FEWEST
 from glasshead.inside.patching import Effects, Exchange
 from glasshead.inside.sites import ATTENTION, HEADS, MLP, RESIDUAL
 from glasshead.results import PatchedPair, PatchedSite, Patching
 from glasshead.statistics import LEVEL, kendall_tau_b, mean_interval
 
-FEWEST = 8
-"""Pairs below which little can be shown: 2⁸ signs, of which the largest of many sites takes its part."""
 FLIPS = 9_999
 EXACT = 12
 """Up to so many pairs all signs are tried."""
@@ -84,7 +84,7 @@ def judge(
     facts: Mapping[str, Any],
     first_order: Effects | None = None,
 ) -> Patching:
-    """The sites with their doubt, and what they come to."""
+    """The sites with intervals, and the conclusion."""
     n = len(effects.total)
     scale = float(np.abs(np.concatenate([effects.score, effects.score + effects.total])).max()) or 1.0
     change, null = (
@@ -95,12 +95,13 @@ def judge(
     over = change if null is None else change - null
     places = np.argwhere(np.isfinite(change).any(axis=0))
     among = np.ravel_multi_index(places.T, over.shape[1:])
-    # A claim needs both: that a site changes something, and that another pair's does not do the same.
+    # A claim needs both: that a site changes something, and that foreign activations do not do the same.
     tests = [sign_test(values.reshape(n, -1)[:, among], asked.seed) for values in (change, over)]
     means = [np.nanmean(values.reshape(n, -1)[:, among], axis=0) for values in (change, over)]
     beyond = np.where(np.sign(means[0]) == np.sign(means[1]), tests[1].pvalues, 1.0)
-    tested = tests[1].n >= FEWEST  # else there are too few pairs with another one beside them
-    pvalues, counts = np.where(tested, np.maximum(tests[0].pvalues, beyond), tests[0].pvalues), tests[0].n
+    # Where too few pairs have another one to compare with, nothing is shown.
+    untested = (tests[1].n < FEWEST) & (tests[0].n >= FEWEST)
+    pvalues, counts = np.where(untested, 1.0, np.maximum(tests[0].pvalues, beyond)), tests[0].n
     rng = np.random.default_rng(asked.seed)
     total = mean_interval(effects.total, rng=rng)
     differs = n >= FEWEST and tells_apart(effects.total, total.interval, asked)
@@ -130,6 +131,11 @@ def judge(
         first_order=None if first_order is None else listed(first_order.change),
     )
     remarks = [*remarks_of(effects, asked, pairs)]
+    if untested.any():
+        remarks.append(
+            f"{pluralise(int(untested.sum()), 'site')} can be compared with another pair in fewer than "
+            f"{FEWEST} pairs, so nothing is claimed about them"
+        )
     if first_order is not None:
         remarks.append(agreement(effects.change, first_order.change, rng))
     return replace(found, conclusion=conclusion_of(found, asked, differs), remarks=remarks)
@@ -192,7 +198,7 @@ def site_name(place: tuple[int, int], columns: Sequence[str], asked: Exchange) -
 
 
 def listed(changes: AnyFloats) -> list[list[list[float | None]]]:
-    """Numbers in lists, None in the place of NaN."""
+    """Numbers in lists, None instead of NaN."""
     return [[[None if np.isnan(value) else float(value) for value in row] for row in own] for own in changes]
 
 
@@ -226,12 +232,12 @@ def conclusion_of(found: Patching, asked: Exchange, differs: bool) -> list[str]:
     towards = -mean if asked.runs_clean else mean
     if ends is not None and asked.runs_clean:
         ends = (-ends[1], -ends[0])
-    unit = "log-odds" if found.pairs[0].against else "log-probability"
+    unit = found.facts["unit"]
     between = "" if ends is None else f" [{signed(ends[0])}, {signed(ends[1])}]"
     pairs = pluralise(n, "pair")
     differ = f"The answer moves by {signed(towards)}{between} from corrupted to clean ({unit}, {pairs})."
     if n < FEWEST:
-        return [f"{pairs} can show nothing: give at least {FEWEST}, better 20.", differ]
+        return [f"{pairs} are too few: give at least {FEWEST}, better 20.", differ]
     if not differs and ends is not None and ends[1] < 0:
         return ["The answer is lower in the clean texts: exchange the columns, or check the answers.", differ]
     if not differs:
@@ -240,17 +246,19 @@ def conclusion_of(found: Patching, asked: Exchange, differs: bool) -> list[str]:
             differ,
         ]
     noun = NOUNS[asked.site]
+    through = "" if asked.into is None else f" through {asked.into}"
     verb = "be needed for" if asked.runs_clean else "carry"
     for_it = [one for one in found.shown if not one.is_against]
     against = [one for one in found.shown if one.is_against]
     if for_it:
         are = "is" if len(for_it) == 1 else "are"
-        said = [f"{len(for_it):,} of {len(found.sites):,} {plural(noun)} {are} shown to {verb} the answer."]
+        which = f"{len(for_it):,} of {len(found.sites):,} {plural(noun)} {are}"
+        said = [f"{which} shown to {verb} the answer{through}."]
         does = "takes away" if asked.runs_clean else "brings back"
         named = "; ".join(f"{one.name} {does} {one.share_in_words}" for one in for_it[:NAMED])
         said.append(f"{named[:1].upper()}{named[1:]}.")
     else:
-        said = [f"No {noun} alone is shown to {verb} the answer."]
+        said = [f"No {noun} alone is shown to {verb} the answer{through}."]
     if against:
         works = f"{noun} works" if len(against) == 1 else f"{plural(noun)} work"
         said.append(f"{len(against):,} {works} against it.")
@@ -272,24 +280,30 @@ def remarks_of(effects: Effects, asked: Exchange, pairs: Sequence[PatchedPair]) 
     n, remarks = len(pairs), []
     if not effects.whole:
         remarks.append(
-            "layers of this model add more to their stream than their heads and what was found of their MLP: "
-            "changes of the residual stream are whole, those of heads, attention and MLP may miss a part"
+            "layers of this model add more to the stream than their heads and MLP: changes of the residual "
+            "stream are complete, those of heads, attention and MLP may miss a part"
         )
-    if asked.has_null:
-        alone = n if effects.null is None else int(np.isnan(effects.null).all(axis=(1, 2)).sum())
-        if n - alone < FEWEST:
+    if asked.null and asked.brings_back and effects.null is not None:
+        alone = int(np.isnan(effects.null).all(axis=(1, 2)).sum())
+        if effects.null_name != ANOTHER_PAIR:
             remarks.append(
-                f"{n - alone} of {pluralise(n, 'pair')} have another of their length with another answer, "
-                "which is too few: sites are tested for a change, and not against that of another pair"
+                f"fewer than {FEWEST} pairs have a partner of equal length with another answer, so sites "
+                "are tested against a random change of the same size, not against another pair"
             )
         elif alone:
             remarks.append(
-                f"{alone} of {pluralise(n, 'pair')} have no other of their length with another answer: they "
-                "are left out where a change is tested against that of another pair"
+                f"{alone} of {pluralise(n, 'pair')} have no partner of equal length with another answer: "
+                "they are left out of tests against another pair"
             )
+    answers = {frozenset((pair.answer, pair.against)) for pair in pairs}
+    if len(answers) == 1 and pairs[0].against and n >= FEWEST:
+        remarks.append(
+            "all pairs compare the same two answers, and every model prefers one of them, even with random "
+            "weights: the sites show where this model makes the difference, learned or not"
+        )
     if asked.site != HEADS and len({len(pair.clean) for pair in pairs}) > 1:
         remarks.append(
-            "the texts have several lengths, and tokens are counted from the last: a column holds different "
-            "places of them. Give texts of one form to see places"
+            "the texts have different lengths, and tokens are counted from the last: a column holds "
+            "different places. Use texts of one form to see places"
         )
     return remarks

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
@@ -20,7 +21,7 @@ from glasshead.trace import same_logits, states_of, substitute_forward
 
 @dataclass
 class LayerStates:
-    """The states [1, n, d] that the first of a list of layers reads and that each hands on, and what follows
+    """The states [1, n, d] that the first of a list of layers reads and that each passes on, and what follows
     the last."""
 
     model: PreTrainedModel
@@ -28,6 +29,8 @@ class LayerStates:
     blocks: list[nn.Module]
     all: list[Tensor] = field(default_factory=list)
     outputs: dict[nn.Module, Any] = field(default_factory=dict)
+    logits: Float[Tensor, " answers"] = field(default_factory=lambda: torch.empty(0))
+    """Those of the model at the place that it is asked about: of a language model the last."""
 
     def predict(self, states: Float[Tensor, "l n d"]) -> Float[Tensor, "l places answers"]:
         """The logits if the last layer handed on each of these states."""
@@ -41,14 +44,20 @@ class LayerStates:
                 stack.enter_context(substitute_forward(block, forward))
             return logits_everywhere(self.model, inputs)
 
+    def check(self, predicted: Float[Tensor, "places answers"]) -> None:
+        """Raise InputError unless what follows from the last state is what the model predicts."""
+        if not same_logits(predicted[-1], self.logits):
+            raise InputError(
+                f"the logits of {class_name(self.model)} depend on more than the state after its last "
+                "layer, so the lens would not show what its layers predict"
+            )
 
-def read_states(
-    model: PreTrainedModel, inputs: Inputs
-) -> tuple[LayerStates, Float[Tensor, "places answers"]]:
-    """The states of a pass, and the logits of the model.
+
+def read_states(model: PreTrainedModel, inputs: Inputs) -> LayerStates:
+    """The states of a pass.
 
     Raises:
-        InputError: if the last state does not give these logits, or layers have states of another form.
+        InputError: if layers have states of another form.
     """
     blocks = find_blocks(model)
     found: dict[str, LayerStates] = {}
@@ -66,19 +75,13 @@ def read_states(
         found[last].outputs[module] = output
 
     with watch_blocks(blocks, begin, end):
-        logits = logits_everywhere(model, inputs)
+        logits = model(**inputs).logits
     states = found[last]
-    states.blocks = list(states.outputs)
-    kind = class_name(model)
+    states.blocks, states.logits = list(states.outputs), logits[0]
     size = (1, *states.all[-1].shape[1:])
     if any(not isinstance(one, Tensor) or one.ndim != 3 or one.shape != size for one in states.all):
-        raise InputError(f"the layers of {kind} do not all hand on one vector for each token")
-    if not same_logits(states.predict(states.all[-1]), logits):
-        raise InputError(
-            f"the logits of {kind} do not follow from the state behind its last layer alone, so the lens "
-            "would not show what its layers predict"
-        )
-    return states, logits[0]
+        raise InputError(f"the layers of {class_name(model)} do not all pass on one vector per token")
+    return states
 
 
 def logits_everywhere(model: PreTrainedModel, inputs: Inputs) -> Float[Tensor, "b places answers"]:

@@ -12,30 +12,31 @@ import numpy as np
 from transformers import PreTrainedModel
 
 from glasshead.data import coverage
-from glasshead.errors import InputError
-from glasshead.huggingface import NextTokenClassifier, TaskModel, class_name, lend_copy
+from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import class_name, lend_copy
 from glasshead.inside.judge_patching import judge
 from glasshead.inside.pairs import Pairs, make_pairs, read_rows, tokens_of
 from glasshead.inside.patching import Effects, Exchange, exchange
+from glasshead.inside.paths import Receiver
 from glasshead.inside.sites import HEADS
-from glasshead.models import is_regression
 from glasshead.opening import OpenOptions, open_subject
+from glasshead.progress import OnProgress
 from glasshead.requests import PatchRequest, takes
 from glasshead.results import PatchedPair, Patching
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 
-Progress = Callable[..., None]
-
 
 @takes(PatchRequest)
 def patch(request: PatchRequest) -> Patching:
-    """Which heads, or which places of the stream, carry what tells clean from corrupted texts?
+    """Find the heads, or the places of the residual stream, that carry the difference between clean and
+    corrupted texts.
 
-    Both texts of a pair have as many tokens. An activation a of the text that runs is replaced by that of the
-    other, b, and the change of m = log p(answer) − log p(against) is measured: exactly, a pass for each
-    site, or to first order, ⟨∂m/∂a, b − a⟩. A site is shown to matter if it changes m by more than the
-    activations of another pair do, corrected for all sites, and if the model tells the texts apart at all.
+    Both texts of a pair have the same number of tokens. An activation a of the running text is replaced by
+    that of the other, b, and the change of m = log p(answer) − log p(against) is measured: exactly, with a
+    pass for each site, or to first order, ⟨∂m/∂a, b − a⟩. A site is shown to matter if it changes m by more
+    than foreign activations do (those of another pair, or changes of equal size in a random direction),
+    corrected for all sites, and if the model answers the two texts differently.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`) or has no layers whose parts can be
@@ -46,31 +47,28 @@ def patch(request: PatchRequest) -> Patching:
 
 @in_own_modes
 def run_patching(request: PatchRequest) -> Patching:
-    """Open the model of a request, exchange, judge.
+    """Open the model of a request, exchange activations, and judge.
 
     Raises:
         InputError: as `patch`.
     """
     if request.n_steps > 1 and request.method == "exact":
-        raise InputError(
-            f"exact exchanges have no steps: leave {spell('n_steps')} out, or ask for attribution"
-        )
+        raise InputError(f"exact exchanges have no steps: leave {spell('n_steps')} out, or use attribution")
+    into = None if request.into is None else Receiver.parse(request.into)
+    if into is not None and (request.sites, request.method) != (HEADS, "exact"):
+        raise ParameterError("into", "is for exact exchanges of heads: leave sites and method out")
     subject = open_subject(
         request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype), shared=True
     )
-    asks_more = isinstance(subject.model, TaskModel) and not isinstance(subject.model, NextTokenClassifier)
-    if asks_more or is_regression(subject.model.config):
-        raise InputError(
-            f"{class_name(subject.model)} is asked for more than the class of a text or its next token: "
-            "give a language model or a classifier"
-        )
     rows = some_rows(read_rows(request.pairs), request)
     pairs = make_pairs(subject.model, subject.tokenizer, rows)
-    asked = Exchange(request.sites, request.direction, request.source, null=request.null, seed=request.seed)
-    first = Exchange(**{**vars(asked), "steps": request.n_steps})
+    asked = Exchange(
+        request.sites, request.direction, request.source, into=into, null=request.null, seed=request.seed
+    )
+    first = replace(asked, steps=request.n_steps)
     started = time.perf_counter()
     with lend_copy(subject.model) as model:
-        say = partial(telling, request.progress)
+        say = partial(telling, request.tell)
         exact = None if request.method == "attribution" else exchange(model, pairs, asked, say("exchanging"))
         approximate = None if request.method == "exact" else exchange(model, pairs, first, say("gradients"))
         effects = exact or approximate
@@ -81,7 +79,10 @@ def run_patching(request: PatchRequest) -> Patching:
             "sites": request.sites,
             "direction": request.direction if request.source == "pair" else "",
             "source": request.source,
+            "into": "" if into is None else str(into),
             "method": request.method,
+            "unit": pairs.unit,
+            "null": effects.null_name,
             "pairs": len(pairs),
             "passes": sum(one.passes for one in (exact, approximate) if one is not None),
             "seconds": time.perf_counter() - started,
@@ -104,10 +105,8 @@ def some_rows(rows: dict[str, list[Any]], request: PatchRequest) -> dict[str, li
     return {name: [values[row] for row in kept] for name, values in rows.items()}
 
 
-def telling(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+def telling(progress: OnProgress, what: str) -> Callable[[int, int], None]:
     """What is told of how far an exchange is."""
-    if progress is None:
-        return None
     return lambda done, of: progress(what, done / of)
 
 

@@ -9,9 +9,10 @@ Belinkov (2024) (integrated over inputs between both texts); Wang et al. (2023) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,23 +21,25 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.arrays import AnyFloats
+from glasshead.attention import AttentionInputs
 from glasshead.data import Inputs, batch_size
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
+from glasshead.inside.check_sites import are_all_sites, can_begin_later
+from glasshead.inside.foreign import ANOTHER_PAIR, derangement, disturbed, name_of_null, strangers
 from glasshead.inside.pairs import Pairs
+from glasshead.inside.paths import CallEditor, Receiver
 from glasshead.inside.sites import (
     EQUAL,
     HEADS,
     Activations,
     Layer,
-    are_all_sites,
     begin_at,
-    can_begin_later,
     exchanged,
     find_layers,
     read_activations,
 )
-from glasshead.trace import logits_of
+from glasshead.trace import attach_hook, logits_of
 
 Direction = Literal["denoise", "noise"]
 Source = Literal["pair", "zero", "mean", "resample"]
@@ -55,12 +58,14 @@ class Exchange:
     ablation of the clean text: by zeros, by the mean over the clean texts of this length, or by what another
     clean text of this length has there. ``steps`` = 0 exchanges in passes of their own; else to first order,
     the gradient being the mean over so many inputs between both texts (1: at the text that runs).
+    ``into`` is the head by which alone the others reach the answer.
     """
 
     site: str
     direction: Direction = "denoise"
     source: Source = "pair"
     steps: int = 0
+    into: Receiver | None = None
     null: bool = True
     seed: int = 0
 
@@ -70,10 +75,9 @@ class Exchange:
         return self.source != "pair" or self.direction == "noise"
 
     @property
-    def has_null(self) -> bool:
-        """Whether the same is done with the activations of another pair: what brings an answer back must be
-        that of the pair, while anything foreign may break it."""
-        return self.null and self.source == "pair" and self.direction == "denoise"
+    def brings_back(self) -> bool:
+        """Whether an answer is brought back, not broken."""
+        return not self.runs_clean
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,9 @@ class Effects:
     """What each exchange changes of the score m of each pair, by layer × column: a head, or a token counted
     from the last.
 
-    ``null`` is the same with the source of another pair; NaN where there is none. ``total`` is by how much m
-    differs between both texts (source minus what runs). ``whole``: heads and MLPs are all that layers add to
-    their stream. ``passes`` counts texts that were run.
+    ``null`` is the same with foreign activations (`foreign`); NaN if there are none. ``total`` is by how much
+    m differs between both texts (source minus what runs). ``whole``: heads and MLPs are all that layers add
+    to their stream. ``passes`` counts texts that were run.
     """
 
     change: AnyFloats
@@ -92,6 +96,7 @@ class Effects:
     score: AnyFloats
     whole: bool
     passes: int
+    null_name: str = ""
 
 
 @dataclass
@@ -108,6 +113,8 @@ class Run:
     source: Activations
     means: Activations | None
     later: bool
+    gradients: list[list[Tensor]] | None = None
+    """∂m/∂a at every site by layer, where changes are taken to first order."""
     passes: int = field(default=0)
 
     @property
@@ -115,17 +122,23 @@ class Run:
         """m of the texts that run."""
         return self.pairs.score(self.base.logits, self.some)
 
-    def put_in(self, layer: int, order: Tensor) -> list[Tensor]:
-        """What is put at a site of the texts: of the pair in that order, zeros, or the mean."""
+    def own(self, layer: int) -> list[Tensor]:
+        """What the texts have at the sites of a layer, as `parts`."""
+        return self.parts(layer, self.base.at(self.exchange.site, layer))
+
+    def given(self, layer: int, order: Tensor) -> list[Tensor]:
+        """What is put there: that of the pairs in this order, zeros, or the mean."""
         site = self.exchange.site
         if self.exchange.source == "zero":
-            return [torch.zeros_like(one) for one in self.base.at(site, layer)]
-        if self.means is not None:
-            return [
+            given = [torch.zeros_like(one) for one in self.base.at(site, layer)]
+        elif self.means is not None:
+            given = [
                 mean.expand_as(one)
                 for mean, one in zip(self.means.at(site, layer), self.base.at(site, layer), strict=True)
             ]
-        return [one[order.to(one.device)] for one in self.source.at(site, layer)]
+        else:
+            given = [one[order.to(one.device)] for one in self.source.at(site, layer)]
+        return self.parts(layer, given)
 
     def parts(self, layer: int, tensors: list[Tensor]) -> list[Tensor]:
         """Activations as [b, columns, …]: heads, or tokens counted from the last."""
@@ -139,11 +152,16 @@ class Run:
             return [one.flip(1) for one in parts]
         return [one.transpose(1, 2).flatten(2) for one in parts]
 
-    @torch.no_grad()
-    def exact(self, layer: int, order: Tensor, columns: int) -> Tensor:
+    def effect(self, layer: int, given: list[Tensor], columns: int) -> AnyFloats:
         """What each exchange in a layer changes [b, columns]; NaN where a text has no such column."""
-        base = self.parts(layer, self.base.at(self.exchange.site, layer))
-        given = self.parts(layer, self.put_in(layer, order))
+        if self.gradients is None:
+            return self.exact(layer, given, columns).double().numpy()
+        return self.first_order(self.gradients[layer], layer, given, columns).double().numpy()
+
+    @torch.no_grad()
+    def exact(self, layer: int, given: list[Tensor], columns: int) -> Tensor:
+        """The changes, each by a pass of its own."""
+        base = self.own(layer)
         changes = torch.full((len(self.some), columns), torch.nan, dtype=self.base.logits.dtype)
         if not base:
             return changes
@@ -173,6 +191,9 @@ class Run:
         """Logits of variants of the texts with other activations at a site of a layer."""
         inputs = {name: value[texts] for name, value in self.inputs.items()}
         self.passes += len(texts)
+        if self.exchange.into is not None:
+            self.passes += len(texts)
+            return self.logits_by_path(self.exchange.into, layer, texts, instead)
         start = layer if self.later else 0
         with (
             begin_at(self.layers, start, self.base, texts),
@@ -180,17 +201,42 @@ class Run:
         ):
             return logits_of(self.model, inputs)
 
+    def logits_by_path(self, receiver: Receiver, layer: int, texts: Tensor, instead: list[Tensor]) -> Tensor:
+        """Logits of variants of the texts in which the receiver alone reads other heads of a layer."""
+        inputs = {name: value[texts] for name, value in self.inputs.items()}
+        module = self.layers[receiver.layer].attention
+        assert module is not None
+        seen: list[AttentionInputs] = []
+
+        def keep(call: AttentionInputs) -> AttentionInputs:
+            seen.append(call)
+            return call
+
+        with ExitStack() as stack:
+            stack.enter_context(begin_at(self.layers, layer if self.later else 0, self.base, texts))
+            for number in range(layer, receiver.layer):
+                own = self.base.heads[number]
+                if own is not None:
+                    heads = instead if number == layer else [own[texts]]
+                    stack.enter_context(exchanged(self.layers[number], HEADS, heads))
+            stack.enter_context(attach_hook(CallEditor(self.model, module, keep)))
+            logits_of(self.model, inputs)
+        edit = CallEditor(self.model, module, lambda call: receiver.put(call, seen[0]))
+        start = receiver.layer if self.later else 0
+        with begin_at(self.layers, start, self.base, texts), attach_hook(edit):
+            return logits_of(self.model, inputs)
+
     def slopes(self) -> list[list[Tensor]]:
         """∂m/∂a at every site by layer, the mean over inputs between both texts."""
         steps = self.exchange.steps
         total: list[list[Tensor]] = []
         for step in range(steps):
-            between = None if steps == 1 else (step + 0.5) / steps
-            start = None
-            if between is not None:
-                start = self.base.states[0] + between * (self.source.states[0] - self.base.states[0])
-            read = read_activations(self.model, self.layers, self.inputs, graph=True, start=start)
-            self.passes += len(self.some)
+            read = self.base
+            if steps > 1:
+                way = (step + 0.5) / steps * (self.source.states[0] - self.base.states[0])
+                start = self.base.states[0] + way
+                read = read_activations(self.model, self.layers, self.inputs, graph=True, start=start)
+                self.passes += len(self.some)
             at = [read.at(self.exchange.site, layer) for layer in range(len(self.layers))]
             flat = [one for own in at for one in own]
             score = self.pairs.score(read.logits, self.some).sum()
@@ -207,11 +253,10 @@ class Run:
             )
         return total
 
-    def first_order(self, slopes: list[Tensor], layer: int, order: Tensor, columns: int) -> Tensor:
+    def first_order(self, slopes: list[Tensor], layer: int, given: list[Tensor], columns: int) -> Tensor:
         """⟨∂m/∂a, b − a⟩ of each exchange in a layer [b, columns]."""
         changes = torch.full((len(self.some), columns), torch.nan, dtype=self.base.logits.dtype)
-        base = self.parts(layer, self.base.at(self.exchange.site, layer))
-        given, slopes = self.parts(layer, self.put_in(layer, order)), self.parts(layer, slopes)
+        base, slopes = self.own(layer), self.parts(layer, slopes)
         if base:
             products = [
                 (slope * (b - a)).flatten(2).sum(dim=2)
@@ -240,85 +285,53 @@ def exchange(
     columns = heads if asked.site == HEADS else int(lengths.max())
     if not columns:
         raise InputError(
-            f"no linear map reads the heads of {class_name(model)}: its heads cannot be exchanged, but the "
+            f"no linear map reads the heads of {class_name(model)}: its heads cannot be exchanged, only the "
             "stream can (residual)"
         )
-    rng = np.random.default_rng(asked.seed)
+    rng, generator = np.random.default_rng(asked.seed), torch.Generator().manual_seed(asked.seed)
     shape = (len(pairs), len(layers), columns)
     change, null = np.full(shape, np.nan), np.full(shape, np.nan)
     total, score = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
     whole, passes, done = True, 0, 0
-    for batch in batches_of(pairs):
+    null_name = name_of_null(pairs, asked.brings_back, asked.seed) if asked.null else ""
+    senders = range(len(layers) if asked.into is None else asked.into.layer)
+    if asked.into is not None:
+        asked.into.check(layers)
+    for batch in pairs.batches():
         run = start_run(model, layers, pairs, batch, asked)
         if not done:
             whole = are_all_sites(model, layers, run.inputs, run.base)
         own = torch.arange(len(batch))
-        other = torch.from_numpy(derangement(len(batch), rng))
         stranger, has_stranger = strangers(pairs, batch, rng)
+        other = torch.from_numpy(derangement(len(batch), rng))
         needs_other = asked.source == "resample"
         if needs_other and len(batch) == 1:
             raise InputError(
-                "a text is ablated by another of as many tokens, and one has a length of its own: take mean "
-                "or zero, or more texts"
+                "a text is ablated by another of equal length, but one text has no partner: use mean or "
+                "zero, or more texts"
             )
-        slopes = run.slopes() if asked.steps else None
-        for layer in range(len(layers)):
-            for into, order in ((change, other if needs_other else own), (null, stranger)):
-                if into is null and not (asked.has_null and has_stranger.any()):
-                    continue
-                found = (
-                    run.exact(layer, order, columns)
-                    if slopes is None
-                    else run.first_order(slopes[layer], layer, order, columns)
-                )
-                into[batch.numpy(), layer] = found.double().numpy()
-                if into is null:
-                    null[batch.numpy()[~has_stranger], layer] = np.nan
+        for layer in senders:
+            given = run.given(layer, other if needs_other else own)
+            change[batch.numpy(), layer] = run.effect(layer, given, columns)
+            if null_name == ANOTHER_PAIR:
+                null[batch.numpy(), layer] = run.effect(layer, run.given(layer, stranger), columns)
+                null[batch.numpy()[~has_stranger], layer] = np.nan
+            elif null_name:
+                foreign = disturbed(run.own(layer), given, generator)
+                null[batch.numpy(), layer] = run.effect(layer, foreign, columns)
             if progress is not None:
-                progress(done + len(batch) * (layer + 1) // len(layers), len(pairs))
+                progress(done + len(batch) * (layer + 1) // len(senders), len(pairs))
         done += len(batch)
         score[batch.numpy()] = run.score.detach().double().cpu().numpy()
         source = pairs.score(run.source.logits, batch)
         total[batch.numpy()] = source.detach().double().cpu().numpy() - score[batch.numpy()]
         passes += run.passes + 2 * len(batch)
     if np.isnan(change).all():
-        raise InputError(
-            f"the layers of {class_name(model)} have no {asked.site} that can be found: take residual"
-        )
+        raise InputError(f"the layers of {class_name(model)} have no detectable {asked.site}: use residual")
     lost = np.flatnonzero(~np.isfinite(score + total))
     if len(lost):
         raise InputError(f"the model gives pair {lost[0] + 1} no finite score: check its weights")
-    has_null = asked.has_null and np.isfinite(null).any()
-    return Effects(change, null if has_null else None, total, score, whole, passes)
-
-
-def batches_of(pairs: Pairs) -> Iterator[Int[Tensor, " b"]]:
-    """Pairs of one length, as many as a pass may have."""
-    for same in pairs.by_length():
-        length = int(pairs.clean.mask[same[0]].sum())
-        count = -(-len(same) // max(batch_size(length), 2))
-        yield from same.tensor_split(count)
-
-
-def strangers(
-    pairs: Pairs, batch: Int[Tensor, " b"], rng: np.random.Generator
-) -> tuple[Int[Tensor, " b"], Any]:
-    """For each pair of a batch another one with another answer, at random, and whether there is one: whose
-    clean text has the same answer brings it back as well."""
-    numbers, found, has = batch.tolist(), [], []
-    for own, number in enumerate(numbers):
-        others = [at for at, other in enumerate(numbers) if pairs.has_another_answer(number, other)]
-        has.append(bool(others))
-        found.append(int(rng.choice(others)) if others else own)
-    return torch.tensor(found), np.array(has)
-
-
-def derangement(count: int, rng: np.random.Generator) -> Any:
-    """An order in which no element keeps its place, where there are two: a turn of a random order."""
-    order = rng.permutation(count)
-    turned = np.empty(count, dtype=np.int64)
-    turned[order] = np.roll(order, 1)
-    return turned
+    return Effects(change, null if null_name else None, total, score, whole, passes, null_name)
 
 
 def start_run(
@@ -330,12 +343,17 @@ def start_run(
         encoded.some(some).inputs(device=model.device) for encoded in (pairs.clean, pairs.corrupted)
     )
     inputs, others = (clean, corrupted) if asked.runs_clean else (corrupted, clean)
-    base, other = (read_activations(model, layers, one) for one in (inputs, others))
+    base = read_activations(model, layers, inputs, graph=asked.steps == 1)
+    other = read_activations(model, layers, others)
     later = not asked.steps and can_begin_later(model, layers, inputs, base)
-    source = base if asked.source != "pair" else other
     means = mean_activations(model, layers, pairs, batch) if asked.source == "mean" else None
-    source = replace(source, logits=other.logits)
-    return Run(asked, model, layers, pairs, batch, inputs, base, source, means, later)
+    run = Run(asked, model, layers, pairs, batch, inputs, base, other, means, later)
+    if asked.steps:
+        run.gradients = run.slopes()
+        run.base = base.detached()
+    if asked.source != "pair":
+        run.source = replace(run.base, logits=other.logits)
+    return run
 
 
 @torch.no_grad()
@@ -351,8 +369,7 @@ def mean_activations(
     same = (lengths == lengths[batch[0]]).nonzero(as_tuple=True)[0]
     if len(same) == 1:
         raise InputError(
-            "the mean is over texts of as many tokens, and one has a length of its own: take zero, or more "
-            "texts"
+            "the mean is over texts of equal length, but one text has no partner: use zero, or more texts"
         )
     sums: Activations | None = None
     for some in same.tensor_split(-(-len(same) // max(batch_size(int(lengths[batch[0]])), 2))):

@@ -58,7 +58,7 @@ def ask(request: InsideRequest) -> Iterator[Question]:
         request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype), shared=True
     )
     if not isinstance(request.text, str):
-        raise ParameterError("text", "is one text at a time: call again for each")
+        raise ParameterError("text", "takes one text at a time: call it again for each")
     with lend_copy(subject.model) as model, eval_mode(model):
         inputs = Inputs(subject.tokenizer, [request.text], None, encode(subject.tokenizer, [request.text]))
         read = coverage(*inputs[:4])
@@ -72,7 +72,7 @@ def ask(request: InsideRequest) -> Iterator[Question]:
         if isinstance(model, TaskModel):
             inputs, _ = model.ask(inputs, target, request.at)
         elif request.at is not None:
-            raise ParameterError("at", "is for models that are asked about one word of a text: leave it out")
+            raise ParameterError("at", "is for models that predict one word of a text: leave it out")
         encoded = inputs.encoded
         if len(encoded.ids) > 1:
             raise InputError(

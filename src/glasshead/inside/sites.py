@@ -2,7 +2,7 @@
 
 They are found by running the model, not by the names of its parts: blocks are the elements of module lists
 around the attention calls, heads what the first linear map behind an attention call reads, an MLP what else
-in the block has matrices. `are_all_sites` then asks whether they are all there is.
+in the block has matrices. `glasshead.inside.check_sites` then asks whether they are all there is.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ RESIDUAL, ATTENTION, MLP, HEADS = "residual", "attention", "mlp", "heads"
 SITES = (RESIDUAL, HEADS, ATTENTION, MLP)
 """What can be exchanged: the stream of vectors before a block at a token, a head at all tokens, all heads of
 a block at a token, its MLP at a token."""
-SAME = 1e-4
-"""Logits that differ by less than this part of the largest are the same."""
 EQUAL = 1e-6
 """Activations that differ by less than this part of the largest are the same."""
 
@@ -80,6 +78,16 @@ class Activations:
             return self.mlp[layer]
         own = self.heads[layer]
         return [] if own is None else [own]
+
+    def detached(self) -> Activations:
+        """The same without a graph, and without what blocks pass on."""
+        return Activations(
+            [one.detach() for one in self.states],
+            [None if one is None else one.detach() for one in self.heads],
+            [[one.detach() for one in own] for own in self.mlp],
+            [],
+            self.logits.detach(),
+        )
 
 
 class LayerWatcher(AttentionHook):
@@ -385,43 +393,3 @@ def begin_at(layers: list[Layer], number: int, base: Activations, texts: Tensor)
             for layer in layers[:number]:
                 stack.enter_context(answer_with_output(layer.block, output))
         yield
-
-
-@torch.no_grad()
-def are_all_sites(model: PreTrainedModel, layers: list[Layer], inputs: Inputs, base: Activations) -> bool:
-    """Whether heads and MLPs are all that layers add to their stream: while they are held, any other linear
-    map of a layer may say what it likes."""
-    inner = {module for layer in layers for module in layer.block.module.modules()}
-    held = {
-        module
-        for layer in layers
-        for part in (*layer.mlp, layer.projection)
-        if part
-        for module in part.modules()
-    }
-    with ExitStack() as stack:
-        for number, layer in enumerate(layers):
-            for site in (HEADS, MLP):
-                if instead := base.at(site, number):
-                    stack.enter_context(exchanged(layer, site, instead))
-        for module in linear_maps(model):
-            if module in inner and module not in held:
-                stack.callback(module.register_forward_hook(lambda own, args, output: output * 2 + 1).remove)
-        return are_same(logits_of(model, inputs), base.logits)
-
-
-@torch.no_grad()
-def can_begin_later(model: PreTrainedModel, layers: list[Layer], inputs: Inputs, base: Activations) -> bool:
-    """Whether passes that begin at a layer give the logits of whole ones, also for the texts turned round."""
-    turned = torch.arange(len(base.logits), device=base.logits.device).flip(0)
-    some = {name: value[turned] for name, value in inputs.items()}
-    for number in {1, len(layers) // 2, len(layers) - 1} - {0}:
-        with begin_at(layers, number, base, turned):
-            if not are_same(logits_of(model, some), base.logits[turned]):
-                return False
-    return True
-
-
-def are_same(actual: Tensor, expected: Tensor) -> bool:
-    """Whether logits are equal up to rounding."""
-    return bool((actual - expected).abs().max() <= SAME * expected.abs().max())

@@ -99,13 +99,13 @@ def fit_lens(
     every = [encode(tokenizer, [text]) for text in read_texts(source)]
     every = [encoded for encoded in every if bool(encoded.mask.any())]
     if len(every) < FEWEST:
-        raise ParameterError("tuned", f"has {len(every)} texts: the maps need at least {FEWEST}")
+        raise ParameterError("tuned", f"has {len(every)} texts, but the maps need at least {FEWEST}")
     texts = [encoded.inputs(device=model.device) for encoded in every]
     order = np.random.default_rng(seed).permutation(len(texts))
     held_out, fitted = np.split(order, [max(1, int(HELD_OUT * len(texts)))])
     moments = Moments()
     for number in fitted:
-        moments.add(torch.cat(read_states(model, texts[number])[0].all))
+        moments.add(torch.cat(read_states(model, texts[number]).all))
     maps = moments.fit()
     found = [divergences(model, texts[number], maps) for number in held_out]
     plain, tuned = (np.stack(one) for one in zip(*found, strict=True))
@@ -124,9 +124,9 @@ def divergences(
     model: PreTrainedModel, inputs: Inputs, maps: AffineMaps
 ) -> tuple[Float[np.ndarray, " l"], Float[np.ndarray, " l"]]:
     """KL(model ‖ layer) of every layer but the last, the mean over the places of a text: plain and tuned."""
-    states, logits = read_states(model, inputs)
+    states = read_states(model, inputs)
     layers = torch.cat(states.all)
-    own = logits.double().log_softmax(dim=-1)
+    own = states.predict(layers[-1:])[0].double().log_softmax(dim=-1)
     found = []
     for some in (layers, maps(layers)):
         logs = states.predict(some[:-1]).double().log_softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Language models are trained: a corpus in blocks, a model from its configuration, perplexity."""
+"""Train language models: a corpus in blocks, a model from its configuration, perplexity."""
 
 from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig

@@ -90,7 +90,7 @@ def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
 
 
 def new_language_model(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """A model with new weights, tied embeddings, and the mechanism that is asked for.
+    """A model with new weights, tied embeddings, and the chosen mechanism.
 
     Raises:
         InputError: if the model type cannot be built like this, or cannot be plugged.

@@ -17,8 +17,8 @@ from glasshead.training import validate_type
 class LanguageModelConfig:
     """Everything that decides a trained language model besides the corpus and the seed.
 
-    ``model`` is a model type of Transformers: ``gpt2``, ``llama``, ``bert``, …. ``objective`` is ``causal``
-    (the next token) or ``masked`` (hidden tokens); None: what the model type is for. ``tokenizer`` is ``bpe``
+    ``model`` is a Transformers model type: ``gpt2``, ``llama``, ``bert``, …. ``objective`` is ``causal``
+    (the next token) or ``masked`` (hidden tokens); None: that of the model type. ``tokenizer`` is ``bpe``
     (byte pairs of the corpus), ``word`` (its words), or a folder or Hub id. ``attention`` is the mechanism
     that is put into the model; None: its own. ``architecture`` are further fields of the model's
     configuration. ``masked_fraction`` of the tokens are hidden where the objective is masked.
@@ -62,8 +62,7 @@ class LanguageModelConfig:
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"{spell('hidden_size', self.hidden_size)} cannot be shared by {self.num_attention_heads} "
-                "heads: "
-                f"choose a multiple of {spell('num_attention_heads')}"
+                f"heads: choose a multiple of {spell('num_attention_heads')}"
             )
         if not 0 < self.learning_rate < math.inf:
             raise ParameterError("learning_rate", f"must be a positive number, not {self.learning_rate}")
@@ -80,7 +79,8 @@ class LanguageModelConfig:
         return self.objective == "masked"
 
     def with_settings(self, settings: Mapping[str, Any]) -> "LanguageModelConfig":
-        """The configuration with other values; a name that no field here has is a field of the model's.
+        """The configuration with other values; names of no field here are fields of the model's
+        configuration.
 
         Raises:
             InputError: if the model has no such field either.

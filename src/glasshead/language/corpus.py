@@ -40,7 +40,7 @@ ENOUGH = 100_000
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents to learn from and documents to measure on; ``origin`` says how they were parted."""
+    """Documents to learn from and documents to measure on; ``origin`` says how they were split."""
 
     train: tuple[str, ...]
     dev: tuple[str, ...]
@@ -70,12 +70,13 @@ def read_corpus(
 ) -> Corpus:
     """The documents of a text file, of a folder of text files, or of the rows of a data set.
 
-    Where blank lines part a text, its paragraphs are documents, else its lines. Without a dev part the last
-    ``dev_fraction`` of a text becomes dev, since neighbours are alike; of rows a random part, by ``seed``.
-    Files are read in UTF-8 or another ``encoding``, columns of a table by their ``separator``.
+    If blank lines divide a text, its paragraphs are documents, otherwise its lines are. Without a dev part,
+    the last ``dev_fraction`` of a text becomes dev, since neighbours are alike; for rows it is a random
+    part, by ``seed``. Files are read in UTF-8 or another ``encoding``, columns of a table by their
+    ``separator``.
 
     Raises:
-        InputError: if there is no such source, or it is empty, binary, or too small to be parted.
+        InputError: if there is no such source, or it is empty, binary, or too small to split.
     """
     if not 0 < dev_fraction <= 0.5:
         raise ParameterError("dev_fraction", f"must be above 0 and at most 0.5, not {dev_fraction}")
@@ -145,7 +146,7 @@ def part_text(name: str, documents: Sequence[str], dev_fraction: float) -> Corpu
         InputError: if there is one document only.
     """
     if len(documents) < 2:
-        raise InputError(f"{name} holds one line only: a corpus has two or more, some of them to measure on")
+        raise InputError(f"{name} has only one line: a corpus needs two or more, some of them for measuring")
     ends = np.cumsum([len(document) for document in documents])
     cut = int(np.searchsorted(ends, round((1 - dev_fraction) * ends[-1]), side="right"))
     cut = min(max(cut, 1), len(documents) - 1)
@@ -154,7 +155,7 @@ def part_text(name: str, documents: Sequence[str], dev_fraction: float) -> Corpu
 
 
 def of_rows(source: str | Path, options: LoadOptions, dev_fraction: float, seed: int) -> Corpus:
-    """The texts of a data set's rows, of which a random part becomes dev where there is none."""
+    """The texts of a data set's rows, of which a random part becomes dev if there is none."""
     texts = {
         split: [text for row in rows if (text := row.strip())]
         for split, rows in texts_by_split(source, options).items()
@@ -163,7 +164,9 @@ def of_rows(source: str | Path, options: LoadOptions, dev_fraction: float, seed:
         return Corpus(tuple(texts["train"]), tuple(texts["dev"]), "train and dev as the data set has them")
     train = texts["train"]
     if len(train) < 2:
-        raise InputError(f"{source} holds fewer than two texts: some are to learn from, some to measure on")
+        raise InputError(
+            f"{source} has fewer than two texts: some are needed for training, some for measuring"
+        )
     size = min(max(round(dev_fraction * len(train)), 1), len(train) - 1)
     chosen = set(np.random.default_rng(seed).permutation(len(train))[:size].tolist())
     return Corpus(
@@ -186,9 +189,8 @@ def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[s
         parts = dict(plain_splits(source, options))
     if any(isinstance(first, Picture) for firsts, _ in parts.values() for first in firsts[:1]):
         raise InputError(
-            f"{source} holds images, and a language model reads texts: take {spell('model', 'vit')}, "
-            "which classifies "
-            "images"
+            f"{source} contains images, but a language model reads texts: use {spell('model', 'vit')}, "
+            "which classifies images"
         )
     return {
         name: list(map(join_pair, firsts, seconds or repeat(None)))
@@ -197,7 +199,7 @@ def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[s
 
 
 def pack(tokenizer: PreTrainedTokenizerBase, documents: Sequence[str]) -> Int[Tensor, " tokens"]:
-    """All documents as one row of tokens, with the end-of-text token behind each."""
+    """All documents as one row of tokens, with the end-of-text token after each."""
     end = end_of_text(tokenizer)
     rows: list[int] = []
     for start in range(0, len(documents), ENOUGH):
@@ -228,7 +230,7 @@ def end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 def cut_blocks(
     tokens: Int[Tensor, " tokens"], block_size: int, split: str
 ) -> Int[Tensor, "blocks block_size"]:
-    """The tokens in blocks of one size; what is left at the end is left out.
+    """The tokens in blocks of one size, without the remainder at the end.
 
     Raises:
         InputError: if there are too few for one block.

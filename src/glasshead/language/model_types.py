@@ -16,7 +16,7 @@ USUAL_TYPES = ("gpt2", "llama", "bert", "roberta")
 def language_model_types() -> dict[str, str]:
     """Every model type of Transformers that is a language model, with its objective.
 
-    Types that both know are encoders, which see what comes next and could copy it.
+    Types with both objectives are encoders, which see the next token and could copy it.
     """
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -29,7 +29,7 @@ def language_model_types() -> dict[str, str]:
 
 
 def objective_of(model_type: str, objective: str | None = None) -> str:
-    """The objective of a model type, which has to be the one that was asked for.
+    """The objective of a model type; it must match the requested one.
 
     Raises:
         InputError: if there is no such model type or objective, or they do not go together.
@@ -37,14 +37,14 @@ def objective_of(model_type: str, objective: str | None = None) -> str:
     types = language_model_types()
     if model_type not in types:
         hint = with_suggestion(f"choose {', '.join(USUAL_TYPES)}, …", did_you_mean(model_type, types))
-        raise InputError(f"{model_type!r} is no language model of transformers: {hint}")
+        raise InputError(f"{model_type!r} is not a language model of transformers: {hint}")
     if objective is None or objective == types[model_type]:
         return types[model_type]
     if objective not in OBJECTIVES:
         raise InputError(f"unknown objective {objective!r}: {did_you_mean(objective, OBJECTIVES)}")
     if objective == "masked":
         raise InputError(
-            f"{model_type} reads from left to right and finds no hidden tokens: use "
+            f"{model_type} reads from left to right and cannot predict hidden tokens: use "
             f"{spell('objective', 'causal')}, or an encoder such as bert"
         )
     raise InputError(

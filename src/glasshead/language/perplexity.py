@@ -30,13 +30,13 @@ class Perplexity:
 def perplexity(
     model: PreTrainedModel, tokens: Int[Tensor, " tokens"], *, window: int, stride: int | None = None
 ) -> Perplexity:
-    """The perplexity of a text that is longer than the model reads at once.
+    """The perplexity of a text longer than the model's maximum.
 
-    Windows begin at 0, stride, 2·stride, …; of each, the tokens behind the end of the one before count, and
-    those before are context: exp(Σ_w c_w·l_w / Σ_w c_w) with l_w the mean of −log p over the new tokens of
-    window w. As in the recipe of Transformers, c_w is their number less one, so that numbers can be
-    compared; a mean over single tokens would differ by about 1/stride of how unlike the windows are.
-    ``stride`` left out is half a window.
+    Windows begin at 0, stride, 2·stride, …; in each, only tokens after the end of the previous window
+    count, and the others are context: exp(Σ_w c_w·l_w / Σ_w c_w) with l_w the mean of −log p over the new
+    tokens of window w. As in the recipe of Transformers, c_w is their number minus one, so that numbers can
+    be compared; a mean over single tokens would differ slightly, by about 1/stride of the differences
+    between windows. The default ``stride`` is half a window.
 
     Raises:
         ParameterError: if the window or the stride is too small, or the text has fewer than two tokens.

@@ -25,8 +25,9 @@ PROBE_POOLINGS = ("last", "mean")
 
 @dataclass(frozen=True)
 class Probe:
-    """Accuracy on the n texts of ``split`` with its exact 95 % interval; of the commonest class of train
-    (``guess``); and of the same probe on a model of the same class with new weights (``random_weights``)."""
+    """Accuracy on the n texts of ``split`` with its exact 95 % interval; that of the commonest class of
+    train (``guess``); and that of the same probe on a model of the same class with new weights
+    (``random_weights``)."""
 
     accuracy: float
     interval: tuple[float, float]
@@ -49,12 +50,11 @@ def linear_probe(
     pooling: str = "last",
     seed: int = 0,
 ) -> Probe:
-    """Logistic regression of the label on f^(layer)(x), whose weights stay as they are.
+    """Logistic regression of the label on f^(layer)(x); the model is not trained.
 
-    p(c | x) = softmax(W f + b)_c, where f is f^(layer) at the last token of a text, which alone has seen all
-    of it in a decoder, or its ``mean`` over tokens, [d_e] either way. Layer 0 is the embedding, −1 the output
-    of the stack. Features are standardised by train; dev chooses C. It is measured on test, or where there is
-    none on dev.
+    p(c | x) = softmax(W f + b)_c, where f [d_e] is f^(layer) at the last token of a text, the only one in a
+    decoder that has seen all of it, or its ``mean`` over tokens. Layer 0 is the embedding, −1 the output of
+    the stack. Features are standardised by train; dev chooses C. It is measured on test, or else on dev.
 
     Raises:
         InputError: if the labels are ratings, or the model has no such layer.
@@ -65,7 +65,7 @@ def linear_probe(
         raise InputError(f"unknown pooling {pooling!r}: {did_you_mean(pooling, PROBE_POOLINGS)}")
     if has_ratings(data["train"]):
         raise InputError(
-            "a linear probe predicts classes, and these labels are ratings: give data with classes"
+            "a linear probe predicts classes, but these labels are ratings: give data with classes"
         )
     split = "test" if "test" in data else "dev"
     parts = {name: data[name] for name in ("train", "dev", split)}

@@ -19,7 +19,7 @@ Blocks = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Masking:
-    """Which share of the tokens is to be found, and the tokens to do it with."""
+    """The share of tokens that is hidden, and the tokens that hide them."""
 
     fraction: float
     mask_token: int
@@ -32,7 +32,7 @@ class Masking:
         return cls(fraction, int(tokenizer.mask_token_id), tuple(tokenizer.all_special_ids), len(tokenizer))
 
     def hide(self, blocks: Int[Tensor, "b n"], generator: torch.Generator | None = None) -> Blocks:
-        """Blocks of which some tokens are hidden, with those as labels; each block has at least one.
+        """Blocks with some tokens hidden, which are the labels; each block has at least one.
 
         Source: Devlin et al., NAACL 2019, section 3.1.
         """
@@ -65,7 +65,8 @@ class BlockDataset(Dataset[Blocks]):
         return {"input_ids": blocks, "labels": blocks} if self.masking is None else self.masking.hide(blocks)
 
     def frozen(self, seed: int) -> Blocks:
-        """All blocks, with hidden tokens that the seed decides: what every epoch is measured on."""
+        """All blocks, with hidden tokens that depend only on the seed, to measure every epoch on the same
+        tokens."""
         if self.masking is None:
             return {"input_ids": self.blocks, "labels": self.blocks}
         return self.masking.hide(self.blocks, torch.Generator().manual_seed(seed))

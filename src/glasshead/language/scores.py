@@ -90,8 +90,8 @@ def unigram_scores(
     masked: bool,
     never: Sequence[int] = (),
 ) -> BlockScores:
-    """Scores of whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D), and which
-    tokens are ``never`` to be found, as special ones where tokens are hidden."""
+    """Scores of a unigram model: p(t) = (n_t + 1) / (n + D), and which tokens ``never`` occur, such as
+    special ones where tokens are hidden."""
     counts = torch.bincount(train, minlength=vocab_size).double() + 1
     counts[list(never)] = 0
     cost = -(counts / counts.sum()).log()

@@ -11,7 +11,7 @@ from glasshead.opening import read_tokenizer
 
 
 def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerBase:
-    """A tokenizer with an end-of-text token, and where tokens are hidden one that stands for them.
+    """A tokenizer with an end-of-text token, and a mask token if tokens are hidden.
 
     Raises:
         InputError: if there is no such tokenizer, or it lacks one of those tokens.
@@ -26,5 +26,5 @@ def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrain
         tokenizer = read_tokenizer(config.tokenizer, {})
     tokenizer.model_max_length = config.block_size
     if config.masked and tokenizer.mask_token_id is None:
-        raise InputError("the tokenizer has no token for what is hidden (mask_token): choose another one")
+        raise InputError("the tokenizer has no token to hide others (mask_token): choose another one")
     return tokenizer

@@ -52,11 +52,11 @@ def train_language_model(
     overwrite: bool = False,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> Path:
-    """Train from new weights, keep the epoch of the least loss on dev, and write the folder ``out``.
+    """Train from new weights, keep the epoch with the lowest loss on dev, and write the folder ``out``.
 
     The loss is the mean of −log p(x_{t+1} | x_{1…t}) over a block, or of −log p of its hidden tokens. The
     folder holds a model that ``glasshead.open`` and, if nothing is plugged, any ``from_pretrained`` reads.
-    Work in progress lives in ``out.partial``; ``resume`` goes on from the last whole epoch.
+    Work in progress is in ``out.partial``; ``resume`` continues from the last complete epoch.
 
     Raises:
         InputError: if ``out`` exists, the corpus is shorter than one block, the model cannot be built or
@@ -154,7 +154,8 @@ def make_language_trainer(
     seed: int,
     callbacks: Sequence[TrainerCallback],
 ) -> LanguageTrainer:
-    """AdamW with a warm-up and a cosine, gradients clipped to 1; dev after every epoch, the best is kept."""
+    """AdamW with a warm-up and a cosine schedule, gradients clipped to 1; it is evaluated on dev after
+    every epoch, and the best epoch is kept."""
 
     def measure(model: PreTrainedModel) -> dict[str, float]:
         loss = score_blocks(model, held_out, masked=config.masked).loss

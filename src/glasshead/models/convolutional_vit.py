@@ -54,7 +54,7 @@ class ConvolutionalStem(nn.Module):
 
 
 class ConvolutionalViTForImageClassification(ViTForImageClassification):
-    """Transformers' ViT with a `ConvolutionalStem` in the place of one linear map of each patch."""
+    """Transformers' ViT with a `ConvolutionalStem` instead of one linear map of each patch."""
 
     config_class = ConvolutionalViTConfig
 

@@ -20,7 +20,7 @@ class CrossEncoderClassifier(EncoderClassifier):
     """A classifier of pairs that reads both texts as one sequence, [CLS] u [CLS] v, so that the tokens of one
     attend to those of the other (Devlin et al. 2019, section 3; Reimers and Gurevych 2019 for the name).
 
-    Every token is told its text, 0 or 1 in ``token_type_ids``, by a learned vector that is added to it.
+    A learned vector for each of the two texts, 0 or 1 in ``token_type_ids``, is added to its tokens.
     """
 
     config_class = CrossEncoderConfig

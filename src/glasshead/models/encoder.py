@@ -22,13 +22,12 @@ class EncoderConfig(PreTrainedConfig):
     ``attention`` is a mechanism (word or spec); ``head_combination``: heads are concatenated ("concat") or
     summed ("sum"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for summed heads).
     ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
-    tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``scale_embedding``
+    tokens; "auto" is none if the mechanism has positions, else sinusoidal. ``scale_embedding``
     multiplies the embeddings of words by √d_e, and ``layernorm_embedding`` normalises what the first layer
-    reads. None scales where sinusoids are added and nowhere else: then two mechanisms do not read the same
-    input. ``pooling`` makes one vector of a sequence: that of the first
-    token, the mean of all, or an attention with one learned query.
-    ``gauge`` are the canonical signs [layer][head] of signed weights, which training sets
-    (`glasshead.trace.head_gauges`).
+    reads. None scales them only where sinusoids are added; then two mechanisms may read different inputs.
+    ``pooling`` turns a sequence into one vector: that of the first token, the mean of all, or an attention
+    with one learned query. ``gauge`` are the canonical signs [layer][head] of signed weights, which
+    training sets (`glasshead.trace.head_gauges`).
     """
 
     model_type = "glasshead-encoder"
@@ -80,7 +79,7 @@ class EncoderConfig(PreTrainedConfig):
 
 
 def check_encoder(config: Any, *more: str) -> None:
-    """Raise InputError unless the sizes that all encoders have, and ``more`` of them, are such."""
+    """Raise InputError unless the sizes that all encoders have, and ``more``, are valid."""
     for name in (*more, "max_length", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
         if getattr(config, name) < 1:
             raise ParameterError(name, f"must be at least 1, not {getattr(config, name)}")
@@ -195,7 +194,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Positions and layers, and the pooling that makes one vector of a sequence of vectors."""
+    """Positions, layers, and the pooling that turns a sequence of vectors into one."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -211,10 +210,10 @@ class Encoder(nn.Module):
     def forward(
         self, embeddings: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], *, need_weights: bool = False
     ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:
-        """One vector for each sequence and, where they are asked for, the weights of every attention.
+        """One vector for each sequence and, if requested, the weights of every attention.
 
-        Where only the first token is read, the last layer works out no other one, unless weights are wanted.
-        Places and the first token are those of real tokens, wherever the padding stands.
+        If only the first token is read, the last layer computes only that one, unless weights are
+        requested. Only real tokens have places, so padding may be on either side.
         """
         aligned = is_aligned(mask)
         # In a batch that is wider than anything learned, padding takes the place of the last real token.

@@ -21,8 +21,8 @@ CLOSERS = frozenset([*"”’»›)]}」』】》〉）］｝", "''", "-rrb-", "
 class HierarchicalConfig(EncoderConfig):
     """Configuration of `HierarchicalClassifier`.
 
-    ``sentence_ends`` are the ids of the tokens that end a sentence, ``sentence_closers`` of those that close
-    it after its end; a sentence that goes on for ``sentence_length`` tokens is cut there.
+    ``sentence_ends`` are the ids of the tokens that end a sentence, ``sentence_closers`` those that may
+    follow its end; a sentence is cut after ``sentence_length`` tokens.
     """
 
     model_type = "glasshead-hierarchical"
@@ -41,8 +41,8 @@ class HierarchicalClassifier(TransformerClassifier):
     """A classifier of documents: an encoder over the words of each sentence, another over the sentences.
 
     A sentence ends after a token made of ``. ! ? … 。 ！ ？`` only, after ``<br />``, or when it is full;
-    further such tokens, closing quotes and closing brackets belong to it. The tokenizer knows all of them,
-    whatever the training texts, so a text is split alike everywhere; the rule does not know abbreviations.
+    further such tokens, closing quotes and closing brackets belong to it. All of them are in the
+    vocabulary, so a text is always split in the same way; the rule does not know abbreviations.
 
     Source: Wu, Wu and Huang (2021), section 4.1.
     """
@@ -74,7 +74,7 @@ class HierarchicalClassifier(TransformerClassifier):
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
     ) -> SegmentLayout:
         if ids is None:
-            raise ValueError("a document needs its input_ids: sentences cannot be told from vectors")
+            raise ValueError("a document needs its input_ids: embeddings do not show where sentences end")
         order = (~mask).byte().argsort(dim=1, stable=True)  # the real tokens first: padding is no word
         ends, closers = (
             torch.isin(ids, torch.tensor(marks or [], dtype=ids.dtype, device=ids.device)).gather(1, order)

@@ -21,8 +21,8 @@ PAIR_FEATURES.register("compare")(4)
 class PairEncoderConfig(EncoderConfig):
     """Configuration of `PairEncoderClassifier`.
 
-    ``pair_features`` of the vectors u and v of the two texts: "concat" is [u; v], whose linear map cannot
-    compare the texts, since its score is a sum of one of each; "compare" is [u; v; |u − v|; u ∘ v].
+    ``pair_features`` of the vectors u and v of the two texts: "concat" is [u; v], which cannot compare the
+    texts: its score is a sum of one score for each; "compare" is [u; v; |u − v|; u ∘ v].
     """
 
     model_type = "glasshead-pair-encoder"
@@ -36,7 +36,7 @@ class PairEncoderConfig(EncoderConfig):
 
 class PairEncoderClassifier(TransformerClassifier):
     """A classifier of pairs: one shared encoder reads each text, the two vectors are joined (Bhardwaj et al.
-    2021, section 6) and, if wanted, compared (Conneau et al. 2017, section 3.1).
+    2021, section 6) and, if requested, compared (Conneau et al. 2017, section 3.1).
 
     ``token_type_ids`` say which text a token belongs to, 0 or 1, as the tokenizer writes them.
     """
@@ -87,7 +87,7 @@ def pair_types(mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None) -> I
     complete = (first.any(dim=1) & second.any(dim=1)) | ~mask.any(dim=1)
     if not bool(complete.all()):
         raise InputError(
-            "this model compares two texts: give it pairs; by token_type_ids some example has one"
+            "this model compares two texts: give it pairs; by token_type_ids some example has only one text"
         )
     # Nothing of the first text may follow a token of the second.
     falls = (second.cumsum(dim=1).bool() & first).any()

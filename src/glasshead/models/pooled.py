@@ -24,7 +24,7 @@ class PooledConfig(PreTrainedConfig):
     """Configuration of `PooledClassifier`.
 
     ``gauge`` is the sign (+1 or −1) that makes signed weights canonical; training sets it (see
-    `glasshead.trace.sign_gauge`). It changes how weights are read, never what the model computes.
+    `glasshead.trace.sign_gauge`). It changes how weights are shown, never what the model computes.
     """
 
     model_type = "glasshead-pooled"
@@ -128,12 +128,12 @@ def embedding_of(config: PooledConfig) -> nn.Embedding:
 
 
 def encoder_size(config: PooledConfig) -> int:
-    """d, the size of what the encoder gives."""
+    """d, the size of the encoder's output."""
     return config.embedding_size if config.encoder == "none" else config.hidden_size
 
 
 def pooling_of(config: PooledConfig, score: str | None) -> AttentionPooling:
-    """The pooling of a configuration, with that score function; None: scores are given to it."""
+    """The pooling of a configuration, with that score function; None: scores are passed to it."""
     return AttentionPooling(
         encoder_size(config),
         score=score,
@@ -166,12 +166,12 @@ class PooledClassifier(TextClassifier):
         self.post_init()
 
     def make_pooling(self, config: PooledConfig) -> AttentionPooling:
-        """Make what pools the encoded tokens into one vector."""
+        """Make the pooling of encoded tokens into one vector."""
         return pooling_of(config, config.score)
 
     @property
     def attention_source(self) -> str | None:
-        """Whose attention it is, if not its own."""
+        """Where the attention comes from, if it is not the model's own."""
         return None
 
     @property
@@ -213,7 +213,7 @@ class PooledClassifier(TextClassifier):
         """Classify; either ``input_ids`` or ``inputs_embeds``, with a mask that is 1 on real tokens.
 
         Raises:
-            ValueError: if the mask is missing where padding cannot be told from the ids.
+            ValueError: if the mask is missing and the ids do not show the padding.
         """
         inputs_embeds, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         hidden = self.encoder(self.dropout(inputs_embeds), mask)

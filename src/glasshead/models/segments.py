@@ -9,11 +9,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class SegmentLayout:
-    """Where every token goes: real token i of text b stands at (row, column) of the packed batch.
+    """Where every token goes: real token i of text b is at (row, column) of the packed batch.
 
     ``mask`` [R, L] is true where the packed batch has a token; ``text`` [R] and ``number`` [R] say which
-    segment of which text a row is; ``places`` [T] are the real tokens in the packed batch laid flat,
-    ``real`` [B, n] the same tokens where they came from.
+    segment of which text a row is; ``places`` [T] are the real tokens in the flattened packed batch,
+    ``real`` [B, n] the same tokens in the original batch.
     """
 
     real: Bool[Tensor, "b n"]
@@ -24,7 +24,8 @@ class SegmentLayout:
 
     @classmethod
     def of(cls, segment: Int[Tensor, "b n"], real: Bool[Tensor, "b n"]) -> "SegmentLayout":
-        """Segments from the number of each token's, which never falls along a text and has no gaps."""
+        """Segments from the segment number of each token, which never decreases along a text and has no
+        gaps."""
         texts, length = segment.shape
         text = torch.arange(texts, device=segment.device)[:, None].expand(texts, length)[real]
         key = text * (length + 1) + segment[real]  # tokens of one segment stand together, in order
@@ -42,7 +43,7 @@ class SegmentLayout:
         return packed.index_copy(0, self.places, tokens[self.real]).unflatten(0, (rows, length))
 
     def unpack(self, packed: Float[Tensor, "r l *d"]) -> Float[Tensor, "b n *d"]:
-        """Numbers or vectors of packed tokens, back where the tokens stand; zeros on padding."""
+        """Numbers or vectors of packed tokens, back at the places of the tokens; zeros on padding."""
         tokens = packed.new_zeros(*self.real.shape, *packed.shape[2:])
         tokens[self.real] = packed.flatten(0, 1)[self.places]
         return tokens
@@ -57,7 +58,7 @@ class SegmentLayout:
     def line_up(
         self, vectors: Float[Tensor, "r d"], width: int | None = None
     ) -> tuple[Float[Tensor, "b s d"], Bool[Tensor, "b s"]]:
-        """The vectors of the segments of each text in a row, and which of them there are."""
+        """The vectors of the segments of each text in a row, and a mask of those that exist."""
         texts = len(self.real)
         if width is None:
             width = int(self.number.max()) + 1 if len(self.number) else 1

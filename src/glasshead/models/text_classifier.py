@@ -44,7 +44,7 @@ class TextClassifier(PreTrainedModel):
 
     @classmethod
     def tokenizer_settings(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
-        """What the configuration has to know about the tokenizer."""
+        """What the configuration needs to know about the tokenizer."""
         return {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
 
     def get_input_embeddings(self) -> nn.Module:
@@ -62,7 +62,7 @@ class TextClassifier(PreTrainedModel):
         """Embeddings, and where there are real tokens.
 
         Raises:
-            ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
+            ValueError: if there is no input, or no mask although the ids do not show the padding.
         """
         if inputs_embeds is None:
             if input_ids is None:
@@ -72,7 +72,7 @@ class TextClassifier(PreTrainedModel):
             return inputs_embeds, attention_mask.bool()
         if input_ids is not None:
             return inputs_embeds, input_ids.ne(self.config.pad_token_id)
-        raise ValueError("inputs_embeds need an attention_mask: padding cannot be told from vectors")
+        raise ValueError("inputs_embeds need an attention_mask, because embeddings do not show padding")
 
     def to_output(
         self, outputs: Float[Tensor, "b k"], labels: Tensor | None

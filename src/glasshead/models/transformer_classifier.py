@@ -34,12 +34,12 @@ class TransformerClassifier(TextClassifier):
 
     @property
     def feature_size(self) -> int:
-        """How long the vector is that the last linear map reads."""
+        """The length of the vector that the last linear map reads."""
         return self.config.hidden_size
 
     @property
     def linear_in_pooled(self) -> bool:
-        """Whether the outputs are linear in the vectors of texts that pooling makes."""
+        """Whether the outputs are linear in the pooled vectors of texts."""
         return True
 
     @abstractmethod
@@ -51,7 +51,7 @@ class TransformerClassifier(TextClassifier):
         self, embeddings: Float[Tensor, "b n d"], segments: SegmentLayout | None, mask: Bool[Tensor, "b n"],
         need_weights: bool,
     ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
-        """One vector for each example, and all attention weights where they are wanted."""
+        """One vector for each example, and all attention weights if requested."""
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
@@ -62,7 +62,7 @@ class TransformerClassifier(TextClassifier):
     def add_segments(
         self, embeddings: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
     ) -> Float[Tensor, "b n d"]:
-        """The embeddings with the text that each token belongs to, where a model is told of it."""
+        """The embeddings with the text that each token belongs to, if the model uses it."""
         return embeddings
 
     def _init_weights(self, module: nn.Module) -> None:
@@ -78,10 +78,10 @@ class TransformerClassifier(TextClassifier):
         output_attentions: bool = False,
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
-        """Classify or rate; ``inputs_embeds`` go in the place of the embeddings of ``input_ids``.
+        """Classify or rate; ``inputs_embeds`` replace the embeddings of ``input_ids``.
 
         Raises:
-            ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
+            ValueError: if there is no input, or no mask although the ids do not show the padding.
         """
         embeddings, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         embeddings = self.add_segments(embeddings, mask, token_type_ids)

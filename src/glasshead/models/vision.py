@@ -14,7 +14,7 @@ from glasshead.registry import Registry, did_you_mean
 
 STEMS = ("linear", "convolution")
 GRID, LEAST = 8, 2
-"""So many patches in each direction, where nobody chooses the size of a patch; it has two pixels or more."""
+"""So many patches in each direction, where no one chooses the size of a patch; it has two pixels or more."""
 
 
 @strict
@@ -23,10 +23,11 @@ class VisionConfig(ViTConfig):
 
     ``attention`` is the mechanism that is plugged (word or spec), ``image_size`` the side to which images are
     scaled (None: that of the data), ``patch_size`` that of a patch (None: an eighth of it). Vectors of
-    patches are one linear map of their pixels, or with ``stem="convolution"`` those of a `ConvolutionalStem`,
-    for which some thousands of images suffice. Weights are drawn wider than Transformers draws them, which is
-    for hundreds of dimensions. All else is `transformers.ViTConfig`, with the sizes of small data. What
-    is saved of linear patches is Transformers' own class.
+    patches are one linear map of their pixels, or with ``stem="convolution"`` come from a
+    `ConvolutionalStem`, which can be trained on a few thousand images. Initial weights have a larger spread
+    than in Transformers, whose default is meant for hundreds of dimensions. All else is
+    `transformers.ViTConfig`, with the sizes of small data. With linear patches, the saved model is
+    Transformers' own class.
 
     Source: Dosovitskiy et al. (2021); Hassani et al. (2021), section 3.3 (convolutions).
     """
@@ -66,11 +67,11 @@ class VisionConfig(ViTConfig):
             )
 
     def patch_side(self, image_size: int) -> int:
-        """Pixels of a side of a patch, of images of that size."""
+        """The side of a patch in pixels, for images of that size."""
         return max(image_size // GRID, LEAST) if self.patch_size is None else self.patch_size
 
     def build(self, image_size: int, **about: Any) -> ViTForImageClassification:
-        """A new model for images of that size, with its own attention; ``about`` says which labels.
+        """A new model for images of that size, with its own attention; ``about`` holds its labels.
 
         Raises:
             InputError: if convolutions cannot halve an image until a patch is one vector.
@@ -81,7 +82,7 @@ class VisionConfig(ViTConfig):
             return ViTForImageClassification(ViTConfig(**own, **about))
         if side < 2 or side & (side - 1):
             raise ParameterError(
-                "patch_size", f"convolutions halve an image, so it is a power of two, not {side}"
+                "patch_size", f"convolutions halve images, so the side must be a power of two, not {side}"
             )
         return ConvolutionalViTForImageClassification(ConvolutionalViTConfig(**own, **about))
 

@@ -18,15 +18,15 @@ def read_vectors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ids that the file knows, int [m] ascending, and their vectors, float32 [m, d].
 
-    A word is found as it is spelled in the file or else in lower case, as our tokenizers write words. Of
-    several lines for one word the first counts, because these files are sorted by frequency. Numbers of words
-    outside the vocabulary are counted, not read. A first line ``words dimensions`` (word2vec, fastText) is no
-    vector.
+    A word is found as it is spelled in the file or else in lower case, as our tokenizers write words. If a
+    word has several lines, the first counts, because these files are sorted by frequency. Numbers of words
+    outside the vocabulary are counted, not read. A first line ``words dimensions`` (word2vec, fastText) is
+    not a vector.
 
     Raises:
         InputError: with the line number, if a line has another number of values than the first, a value that
-            is read is no finite number, or bytes are not UTF-8; if the file cannot be read, knows no word, or
-            has vectors of another ``size`` than asked for.
+            is read is not a finite number, or bytes are not UTF-8; if the file cannot be read, knows no word,
+            or has vectors of another ``size`` than requested.
     """
     spelled: dict[int, np.ndarray] = {}
     lowered: dict[int, np.ndarray] = {}
@@ -44,8 +44,8 @@ def read_vectors(
     vectors = lowered | spelled
     if not vectors:
         raise InputError(
-            f"{path} has a vector for none of the {len(vocabulary)} words of the vocabulary: "
-            "give vectors of the language and spelling of the texts"
+            f"{path} has no vector for any of the {len(vocabulary)} words of the vocabulary: give vectors "
+            "for the language and spelling of the texts"
         )
     ids = sorted(vectors)
     return np.array(ids), np.stack([vectors[index] for index in ids])
@@ -73,8 +73,8 @@ def _lines(path: Path, wished: int | None) -> Iterator[tuple[int, str, str]]:
                 size = int(values) if header else len(line.split(" ")) - 1
                 if size and wished not in (None, size):
                     raise InputError(
-                        f"{path} has vectors of {size} values where embeddings of {wished} are wanted: "
-                        "give another file, or embeddings of its size"
+                        f"{path} has vectors of {size} values, but the embeddings have {wished}: give "
+                        "another file, or embeddings of its size"
                     )
             if header:
                 continue
@@ -93,7 +93,7 @@ def _with_blanks(path: Path, number: int, line: str, size: int) -> tuple[str, st
     if size and len(fields) > size + 1 and not all(map(_is_number, fields[1:-size])):
         return " ".join(fields[:-size]), " ".join(fields[-size:])
     raise InputError(
-        f"{path} line {number} has {len(fields) - 1} values where {max(size, 1)} are expected: {FORMAT}"
+        f"{path} line {number} has {len(fields) - 1} values, but {max(size, 1)} are expected: {FORMAT}"
     )
 
 
@@ -109,7 +109,7 @@ def _vector(path: Path, number: int, word: str, values: str) -> np.ndarray:
     """The numbers of a line.
 
     Raises:
-        InputError: if one of them is no number, or not finite in float32.
+        InputError: if one of them is not a number, or not finite in float32.
     """
     try:
         with np.errstate(over="ignore"):

@@ -2,10 +2,11 @@
 
 from glasshead.opening.check_model import NoClassError
 from glasshead.opening.check_tokenizer import check_vocabulary
+from glasshead.opening.fit_tokenizer import fit_tokenizer
 from glasshead.opening.open_images import find_patches
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_subject import is_run, open, open_model, open_subject
-from glasshead.opening.precision import dtype_name, dtype_of
+from glasshead.opening.precision import dtype_between_products, dtype_name, dtype_of, halves_of
 from glasshead.opening.readers import read_tokenizer
 from glasshead.opening.remember import definition_of
 from glasshead.opening.run import (
@@ -35,9 +36,12 @@ __all__ = [
     "Run",
     "check_vocabulary",
     "definition_of",
+    "dtype_between_products",
     "dtype_name",
     "dtype_of",
     "find_patches",
+    "fit_tokenizer",
+    "halves_of",
     "is_run",
     "load_run",
     "load_run_model",

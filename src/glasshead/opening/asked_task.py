@@ -76,7 +76,7 @@ def check_task(subject: Subject, task: str | None) -> None:
             f"{subject.name} does not say whether a text entails another: leave {spell('task')} out"
         )
     if task == LABELS and not isinstance(subject.model, LabelClassifier):
-        raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
+        raise InputError(f"{subject.name} has no separate labels: leave {spell('task')} out")
     if task == REGRESSION and not is_regression(subject.model.config):
         raise InputError(f"{subject.name} predicts no rating: leave {spell('task')} out")
     if task == CLASSIFICATION and is_regression(subject.model.config):

@@ -12,7 +12,7 @@ from glasshead.trace import forward, logits_of
 
 
 class CopyError(InputError):
-    """What is read computes otherwise than the model, or cannot."""
+    """What is read computes differently from the model, or cannot."""
 
 
 COPY_TOLERANCE = 1e-3
@@ -51,17 +51,17 @@ def check_copy(
         check_finite(kind, alone, original)
         if not are_close(alone, original, tolerance or tolerance_for(model.dtype)):
             raise CopyError(
-                f"{kind} predicts otherwise when its attention is computed step by step, as it has to be to "
-                "be read"
+                f"{kind} predicts differently when its attention is computed step by step, which is "
+                "necessary to read it"
             )
         gap = max(gap, float((alone - original).abs().max()))
     return gap
 
 
 def check_finite(kind: str, *logits: Tensor) -> None:
-    """Raise CopyError if a model predicts what is no number."""
+    """Raise CopyError if a model predicts what is not a number."""
     if not all(bool(own.isfinite().all()) for own in logits):
-        raise CopyError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
+        raise CopyError(f"{kind} predicts NaN or infinity: fix its weights first")
 
 
 @torch.no_grad()
@@ -125,6 +125,6 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> l
             return pairs
     reason = brief(failure)
     raise CopyError(
-        f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it runs "
-        "without Glasshead, on the tokens of this tokenizer alone"
+        f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it "
+        "runs without Glasshead on the tokens of this tokenizer"
     ) from failure

@@ -1,14 +1,17 @@
 """Which models cannot be read, and why."""
 
+from inspect import signature
+
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.huggingface import (
-    IMAGE_CLASSIFIERS,
     ModuleClassifier,
     PatchClassifier,
+    classifies_images,
     config_to_save,
     is_answerer,
+    writes_behind_images,
 )
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
@@ -16,22 +19,33 @@ from glasshead.tasks import compares_captions, task_of
 
 
 class NoClassError(InputError):
-    """A model predicts no class of a text."""
+    """The model predicts no class of a text."""
 
 
-def check_model(model: PreTrainedModel, classifies: bool) -> None:
-    """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
+def check_model(
+    model: PreTrainedModel, classifies: bool, *, needs_image: bool = False, images: bool = False
+) -> None:
+    """Raise InputError for a model that cannot be read, or predicts what has no explanation here.
+    ``needs_image``: it writes behind a text with an image, and is read with its processor. ``images``: it
+    reads images alone."""
     kind = type(model).__name__
     if any(tensor.is_meta for tensor in model.parameters()):
-        raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
-    if IMAGE_CLASSIFIERS in kind or isinstance(model, PatchClassifier):
+        raise InputError(f"weights of {kind} are not in memory (offloaded): load the whole model")
+    if images or classifies_images(kind) or isinstance(model, PatchClassifier):
         return
     if classifies and compares_captions(config_to_save(model)):
         return
-    if model.main_input_name not in ("input_ids", "decoder_input_ids"):
+    if not needs_image and model.main_input_name not in ("input_ids", "decoder_input_ids"):
+        if "input_ids" in signature(type(model).forward).parameters:
+            remedy = (
+                f"pass its processor (AutoProcessor) as {spell('tokenizer')}"
+                if writes_behind_images(type(model), model.config)
+                else "this is supported for models that write from left to right and take image vectors alone"
+            )
+            raise InputError(f"{kind} is made for {model.main_input_name} with a text next to them: {remedy}")
         raise InputError(
-            f"{kind} reads {model.main_input_name}, and no ids of tokens (input_ids): give a model of texts "
-            "or a classifier of images"
+            f"{kind} reads {model.main_input_name}, not token ids (input_ids): give a model of texts or a "
+            "classifier of images"
         )
     if not classifies:
         return
@@ -55,9 +69,9 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     saved = (config.architectures or ["a model without a head"])[0]
     if is_answerer(config):
         raise NoClassError(
-            f"{saved} writes one text for another and has no classes: explain an answer that you give "
-            f"({spell('answer')}), let it write and explain that with {spell('glasshead.generate')}, or look "
-            f"at its attention with {spell('audits', ['identifiability'])}"
+            f"{saved} writes one text for another and has no classes: explain an answer of yours "
+            f"({spell('answer')}), let it write one and explain that with {spell('glasshead.generate')}, or "
+            f"look at its attention with {spell('audits', ['identifiability'])}"
         )
     raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), ask "

@@ -27,12 +27,12 @@ def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> Non
 
 
 def check_length(name: str, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise InputError for a tokenizer that cuts texts to what is no length."""
+    """Raise InputError for a tokenizer that cuts texts to what is not a length."""
     length: object = tokenizer.model_max_length
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
         raise InputError(
-            f"the tokenizer of {name} has model_max_length={length!r}, which is no number of tokens: set it "
-            "to what the model reads"
+            f"the tokenizer of {name} has model_max_length={length!r}, which is not a number of tokens: set "
+            "it to the model's maximum"
         )
 
 
@@ -45,13 +45,14 @@ def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTok
             words = embeddings.get_parameter("weight").shape[0]
     except (NotImplementedError, AttributeError):
         raise InputError(
-            f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
+            f"{type(model).__name__} has no single table of word vectors: "
+            "give a model that looks up one vector "
             "for each token of a text"
         ) from None
     highest = max(tokenizer.get_vocab().values(), default=-1)
     if len(tokenizer) > words:
         raise InputError(
-            f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model {words}: save the "
+            f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model knows {words}: save the "
             "tokenizer that the model was trained with"
         )
     if highest >= words:

@@ -25,7 +25,7 @@ def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
     if not reads_padding(model, tokenizer):
         return ()
     keep_lengths_apart(tokenizer)
-    return ("padding changes what this model predicts: a batch holds texts of one length",)
+    return ("padding changes the predictions of this model, so a batch holds texts of one length",)
 
 
 def with_padding_noted(subject: Subject) -> Subject:
@@ -37,7 +37,8 @@ def with_padding_noted(subject: Subject) -> Subject:
 
 
 def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
+    """A copy that pads, truncates texts to the model's maximum, and gives token types to models that use
+    them."""
     own = copy.deepcopy(tokenizer)
     positions = positions_of(model)
     if positions is not None and positions > 0:
@@ -60,7 +61,7 @@ def reads_token_types(model: PreTrainedModel) -> bool:
 def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
 
-    Decoders look for the last token that is no padding, so padding must be a token that texts do not end
+    Decoders look for the last token that is not padding, so padding must be a token that texts do not end
     with.
     """
     if tokenizer.pad_token_id is None:

@@ -42,11 +42,13 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
         return model, ()
     inner = next((module for module in model.modules() if isinstance(module, PreTrainedModel)), None)
     if inner is None:
-        raise InputError(f"{type(model).__name__} has no transformers model inside: give one of such a model")
+        raise InputError(
+            f"{type(model).__name__} has no transformers model inside: give adapters of such a model"
+        )
     check_model(inner, classifies=False)
     if has_packed_weights(inner):  # a sum with packed weights would be rounded: adapters stay beside them
         names = active_adapters(inner)
-        return isolated_copy(inner), (f"adapters (PEFT) beside quantised weights: {', '.join(names)}",)
+        return isolated_copy(inner), (f"adapters (PEFT) on quantised weights: {', '.join(names)}",)
     # In half precision the sum of a weight and what an adapter adds would be rounded.
     halved = inner.dtype in HALVES
     merged = isolated_copy(inner, torch.float32 if halved else None)
@@ -54,7 +56,7 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
         if config.is_prompt_learning:
             kind = config.peft_type.value
             refuse_merge(
-                model, f"{kind} changes none, and only adapters that do, such as LoRA, are supported"
+                model, f"{kind} changes no weights; only adapters that do, such as LoRA, are supported"
             )
     names = active_adapters(merged)
     if not names:
@@ -119,13 +121,13 @@ def refuse_merge(model: nn.Module, reason: str, error: Exception | None = None) 
 
 
 def check_merged(model: nn.Module, inner: PreTrainedModel, merged: PreTrainedModel, reader: Any) -> None:
-    """Raise InputError if the copy predicts otherwise than the model around ``inner``."""
+    """Raise InputError if the copy predicts differently from the model around ``inner``."""
     inputs = sample_inputs(merged, reader)
     expected = first_output(isolated_copy(model), inner, inputs)
     if not are_close(first_output(merged, merged, inputs), expected, tolerance_for(inner.dtype)):
         raise InputError(
-            f"{type(model).__name__} predicts otherwise when its adapters (PEFT) are merged, which "
-            "Glasshead has to do: give what merge_and_unload() returns if that is the model you mean"
+            f"{type(model).__name__} predicts differently when its adapters (PEFT) are merged, which "
+            "Glasshead needs: pass the result of merge_and_unload() if you mean that model"
         )
 
 

@@ -49,8 +49,8 @@ def open_caption_model(
     what makes patches of images.
 
     Raises:
-        InputError: if the processor does not read both, its tokens are no patches, it compares otherwise than
-            by cosines, or the copy predicts otherwise.
+        InputError: if the processor does not read both, its tokens are not patches, it compares differently
+            from by cosines, or the copy predicts otherwise.
     """
     readers = readers_of(model, processor)
     height, width = image_size(readers.processor)

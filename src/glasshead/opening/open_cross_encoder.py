@@ -57,7 +57,7 @@ def parts_of_encoder(encoder: Any) -> tuple[Any, Any, str]:
     """
     if others := [type(module).__name__ for module in list(encoder)[1:]]:
         raise InputError(
-            f"the CrossEncoder computes its score behind the model ({', '.join(others)}), which Glasshead "
+            f"the CrossEncoder computes its score after the model ({', '.join(others)}), which Glasshead "
             "does not follow: give one around a …ForSequenceClassification"
         )
     several = LABELS if activation_of(encoder) == "Sigmoid" else CLASSIFICATION
@@ -65,7 +65,7 @@ def parts_of_encoder(encoder: Any) -> tuple[Any, Any, str]:
 
 
 def follow_cross_encoder(encoder: Any, subject: Subject) -> Subject:
-    """The subject, with a note of what it says otherwise than the cross-encoder.
+    """The subject, with a note of what it says differently from the cross-encoder.
 
     Raises:
         InputError: if it predicts otherwise, by some setting or code of its own.
@@ -83,13 +83,14 @@ def follow_cross_encoder(encoder: Any, subject: Subject) -> Subject:
             printed = encoder.predict([pair], show_progress_bar=False, convert_to_tensor=True).float().cpu()
         if not are_close(printed.flatten(), values, tolerance_for(encoder.model.dtype)):
             raise InputError(
-                "the CrossEncoder predicts otherwise than its model does when Glasshead calls it, because of "
-                "a prompt, a setting or its own code: build a plain one, or pass its model and tokenizer"
+                "the CrossEncoder predicts something else than its model does when Glasshead calls it, "
+                "because of a prompt, a setting or its own code: build a plain one, or pass its model and "
+                "tokenizer"
             )
     if name == "Sigmoid" and is_regression(subject.model.config):
-        note = "the CrossEncoder prints a sigmoid; what is explained is its logit, as a rating"
+        note = "the CrossEncoder prints a sigmoid; its logit is explained, as a rating"
     elif name in ("Identity", "NoneType") and encoder.num_labels > 1:
-        note = "the CrossEncoder prints logits; what is explained is their softmax, a probability"
+        note = "the CrossEncoder prints logits; their softmax is explained, a probability"
     else:
         return subject
     return replace(subject, notes=(*subject.notes, note))

@@ -22,12 +22,12 @@ from glasshead.data import (
     as_picture,
     encode,
 )
-from glasshead.errors import InputError, brief
+from glasshead.errors import InputError, brief, pluralise
 from glasshead.huggingface import (
     NextTokenClassifier,
     class_name,
-    flat,
     isolated_copy,
+    needed_inputs,
     own_model,
     see,
     with_images_of,
@@ -37,7 +37,6 @@ from glasshead.opening.writers import sees_ahead
 
 SIZE = (96, 64)
 """Width and height of an image that is tried."""
-QUESTION = "What is in the image?"
 TOKEN_IDS = ("image_token_id", "image_token_index")
 
 
@@ -68,29 +67,30 @@ def read_images_too(
     token = token_of_images(model)
     assert token is not None
     look, check = partial(look_at, read.model), partial(check_reading, model, read)
-    alone = not sees_ahead(own_model(model))
+    alone = not sees_ahead(own_model(model)) and not needed_inputs(own_model(model))
     reader = ImageTextReader(tokenizer, processor, token, look, check, needs_images=not alone)
     setattr(tokenizer, IMAGE_READER, reader)
 
 
 def look_at(model: PreTrainedModel, pixels: Mapping[str, Tensor]) -> Tensor:
-    """The vector of each image token."""
-    return flat(see(model, pixels))
+    """What the model makes of each image token of a text."""
+    return see(model, pixels).of_all_layers
 
 
 @torch.no_grad()
-def check_reading(model: PreTrainedModel, read: NextTokenClassifier, reader: ImageTextReader) -> None:
-    """Raise InputError unless the copy, which is given what the model makes of an image, says of an image and
-    a text what the model says that is given the image."""
-    noise = np.random.default_rng(0).integers(0, 256, (SIZE[1], SIZE[0], 3), dtype=np.uint8)
-    image = Image.fromarray(noise)
-    text = reader.read(as_picture(image), QUESTION)
+def check_reading(
+    model: PreTrainedModel, read: NextTokenClassifier, reader: ImageTextReader, question: Any, count: int
+) -> None:
+    """Raise InputError unless the copy, which is given what the model makes of some images, says of these and
+    a text what the model says that is given the images."""
+    noise = np.random.default_rng(0).integers(0, 256, (count, SIZE[1], SIZE[0], 3), dtype=np.uint8)
+    images = [*map(Image.fromarray, noise)]
+    text = reader.read([*map(as_picture, images)], question)
     encoded = encode(reader.tokenizer, [text])
     assert isinstance(encoded, EncodedTextsWithImages)
     inputs = encoded.inputs(device=read.device)
-    own = with_images_of(read, encoded)(**inputs).logits[0].float()
     original = isolated_copy(own_model(model))
-    processed = reader.process(image, reader.prompt_of(QUESTION))
+    processed = reader.process(images, reader.prompt_of(question, count))
     ids = {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"]}
     others = {
         name: value.to(original.device, original.dtype if value.is_floating_point() else None)
@@ -99,13 +99,15 @@ def check_reading(model: PreTrainedModel, read: NextTokenClassifier, reader: Ima
     try:
         expected = original(**ids, **others, use_cache=False).logits[0, -1].float()
     except (AttributeError, TypeError, ValueError, RuntimeError, KeyError) as error:
+        remedy = "check that both belong together" if count == 1 else "put words between the images"
         raise InputError(
-            f"{class_name(model)} fails on what its processor makes of an image ({brief(error)}): check that "
-            "both belong together"
+            f"{class_name(model)} fails on {pluralise(count, 'image')} from its processor ({brief(error)}): "
+            f"{remedy}"
         ) from error
+    own = with_images_of(read, encoded)(**inputs).logits[0].float()
     check_finite(class_name(model), own, expected)
     if own.shape != expected.shape or not are_close(own, expected, tolerance_for(model.dtype)):
         raise CopyError(
-            f"{class_name(model)} predicts otherwise when the vectors of its image are computed before its "
-            "language model runs, as they have to be: explain its texts alone"
+            f"{class_name(model)} predicts differently when its image vectors are computed before its "
+            "language model runs, which is necessary: explain only its texts"
         )

@@ -14,11 +14,11 @@ from glasshead.requests import OpeningRequest
 @dataclass(frozen=True)
 class OpenOptions:
     """How a model is opened: ``labels`` renames its classes (name or number → name), ``classifies`` says that
-    a model without a class to predict is refused, ``answers`` that encoder–decoders which write one text for
-    another are opened, too, ``images`` that texts may come with images, ``trust_remote_code`` lets code of
-    its folder run; on which ``device`` it is read (None: where it is, the CPU for a folder), and in which
-    precision (``dtype``; None: that of its weights, and float32 where these are halves, which stay as they
-    are); ``task`` is what it is asked, where its configuration does not say so."""
+    a model needs classes to predict, ``answers`` that encoder–decoders which write one text for another are
+    opened, too, ``images`` that texts may come with images, ``trust_remote_code`` lets code of its folder
+    run; on which ``device`` it is read (None: where it is, the CPU for a folder), and in which precision
+    (``dtype``; None: that of its weights, and float32 where these are halves, which stay as they are);
+    ``task`` is its task, if its configuration does not say so."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     classifies: bool = True
@@ -31,7 +31,7 @@ class OpenOptions:
 
     @classmethod
     def of(cls, request: OpeningRequest, **others: Any) -> OpenOptions:
-        """What a request asks for, and ``others`` that it cannot."""
+        """The options of a request, and ``others`` that it does not have."""
         return cls(
             getattr(request, "labels", None) or {},
             trust_remote_code=request.trust_remote_code,

@@ -12,8 +12,10 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
+from torch.nn.functional import interpolate
 from transformers import (
     ImageClassificationPipeline,
+    ImageSegmentationPipeline,
     Pipeline,
     PreTrainedModel,
     TextClassificationPipeline,
@@ -23,7 +25,7 @@ from transformers import (
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import TaskModel, position_limit
+from glasshead.huggingface import TaskModel, class_names, position_limit
 from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.opening.open_captions import parts_of_captions
@@ -34,6 +36,7 @@ from glasshead.tasks import (
     CaptionModel,
     LabelClassifier,
     OutputModel,
+    RegionClassifier,
     Task,
     predicts_labels,
     predicts_ratings,
@@ -60,6 +63,16 @@ SINGLE = ("is_split_into_words", False)
 """What pipelines of taggers say of texts that are texts."""
 
 
+KNOWN = (
+    TextClassificationPipeline
+    | ImageClassificationPipeline
+    | ImageSegmentationPipeline
+    | ZeroShotImageClassificationPipeline
+)
+SHARE_OF_PIXELS = 0.99
+"""As many pixels have the class that a pipeline prints; those on a border may be rounded otherwise."""
+
+
 def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     """The model of a pipeline, and its tokenizer or image processor.
 
@@ -72,11 +85,10 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"{spell('tokenizer')}"
         )
     asks = task_of_pipeline(pipeline)
-    known = TextClassificationPipeline | ImageClassificationPipeline | ZeroShotImageClassificationPipeline
-    if asks is None and not isinstance(pipeline, known):
+    if asks is None and not isinstance(pipeline, KNOWN):
         raise InputError(
-            f"a pipeline for {pipeline.task!r} classifies neither texts nor words: give one for "
-            "'text-classification', 'token-classification' or 'image-classification'"
+            f"a pipeline for {pipeline.task!r} is not supported: pass its model, and its tokenizer or image "
+            f"processor as {spell('tokenizer')}"
         )
     for name, value in pipeline_settings(pipeline).items():
         if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS) and (name, value) != SINGLE:
@@ -85,6 +97,8 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
         return parts_of_captions(pipeline)
     if asks is not None:
         return pipeline.model, pipeline.tokenizer
+    if isinstance(pipeline, ImageSegmentationPipeline):
+        return pipeline.model, pipeline.image_processor
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
         return pipeline.model, pipeline.image_processor
@@ -113,7 +127,7 @@ def check_function(pipeline: Pipeline) -> None:
         raise InputError("the pipeline prints the softmax of one number, which is always 1")
     if not one and function == "none" and not predicts_ratings(pipeline.model.config):
         raise InputError(
-            f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains "
+            f"the pipeline has the setting function_to_apply={function!r}, but Glasshead explains "
             f"probabilities: build it without that setting (for logits add {spell('target_fn', 'logit')} and "
             f"{spell('method', 'gradient')}, or an erasure)"
         )
@@ -132,7 +146,7 @@ def function_of(pipeline: Pipeline) -> str:
 
 def task_asked(pipeline: Pipeline) -> str | None:
     """What is asked of the model of a pipeline; None: what its class says."""
-    if isinstance(pipeline, ZeroShotImageClassificationPipeline):
+    if isinstance(pipeline, ZeroShotImageClassificationPipeline | ImageSegmentationPipeline):
         return None
     if (task := task_of_pipeline(pipeline)) is not None:
         return task.asked
@@ -161,8 +175,9 @@ def text_limit(pipeline: Pipeline) -> int:
         return int(tokenizer.model_max_length)
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
         raise InputError(
-            f"the pipeline cuts texts to {length!r} tokens, which leaves none: build it with as many as the "
-            "model reads"
+            f"the pipeline cuts texts to {length!r} tokens, which leaves "
+            "none: build it with the model's "
+            "maximum"
         )
     return length
 
@@ -171,14 +186,16 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     """The subject, which cuts texts as the pipeline does, and no others.
 
     Raises:
-        InputError: if it predicts otherwise than the pipeline, by some setting or code of its own.
+        InputError: if it predicts differently from the pipeline, by some setting or code of its own.
     """
     if isinstance(pipeline, ZeroShotImageClassificationPipeline):
         check_captions_printed(pipeline, subject)
         return subject
+    if isinstance(pipeline, ImageSegmentationPipeline):
+        check_regions_printed(pipeline, subject)
+        return subject
     if isinstance(pipeline, ImageClassificationPipeline):
-        noise = np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8)
-        inputs: list[Any] = [Image.fromarray(noise)]
+        inputs: list[Any] = [noise()]
         read: list[Any] = [as_picture(inputs[0])]
     else:
         positions = position_limit(subject.model)
@@ -204,22 +221,46 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
             names = ", ".join(name for name in pipeline_settings(pipeline) if name not in PRINT_OPTIONS)
             reason = f"its settings ({names})" if names else "the code of its class"
             raise InputError(
-                f"the pipeline predicts otherwise than its model does when Glasshead calls it, because of "
+                "the pipeline predicts something else than its model does "
+                "when Glasshead calls it, because of "
                 f"{reason}: build a plain pipeline, or pass the model and its tokenizer"
             )
     return subject
 
 
+def noise() -> Image.Image:
+    """An image that no processor leaves as it is."""
+    return Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8))
+
+
+def check_regions_printed(pipeline: Pipeline, subject: Subject) -> None:
+    """Raise InputError unless pixels have here the classes that the pipeline prints of them."""
+    assert isinstance(subject.model, RegionClassifier)
+    image, names = noise(), class_names(subject.model)
+    with eval_mode(pipeline.model):
+        regions: Any = pipeline(image)
+    printed = np.full((image.height, image.width), -1)
+    for region in regions:
+        if region["label"] in names:
+            printed[np.asarray(region["mask"]) > 0] = names.index(region["label"])
+    with torch.no_grad():
+        inputs = subject.tokenizer.encode([as_picture(image)]).inputs(device=subject.model.device)
+        maps: Tensor = subject.model.model(**inputs).logits
+    own = interpolate(maps.float(), printed.shape, mode="bilinear", align_corners=False)[0].argmax(dim=0)
+    if (own.cpu().numpy() == printed).mean() < SHARE_OF_PIXELS:
+        raise predicts_otherwise()
+
+
 def check_captions_printed(pipeline: Pipeline, subject: Subject) -> None:
     """Raise InputError unless captions get here what the pipeline prints of them."""
     assert isinstance(subject.model, CaptionModel)
-    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8))
+    image = noise()
     with eval_mode(pipeline.model):
-        printed = {row["label"]: row["score"] for row in pipeline(noise, candidate_labels=[*TRIED])}
+        printed = {row["label"]: row["score"] for row in pipeline(image, candidate_labels=[*TRIED])}
     classifier = subject.model.about(subject.tokenizer, TRIED)
     each = isinstance(classifier, LabelClassifier)
     with torch.no_grad():
-        inputs = subject.tokenizer.encode([as_picture(noise)]).inputs(device=classifier.device)
+        inputs = subject.tokenizer.encode([as_picture(image)]).inputs(device=classifier.device)
         logits = (classifier.model if each else classifier)(**inputs).logits[0]
     own = FUNCTIONS["sigmoid" if each else "softmax"](logits).cpu()
     if float((torch.tensor([printed[name] for name in TRIED]) - own).abs().max()) > tolerance_for(
@@ -231,7 +272,7 @@ def check_captions_printed(pipeline: Pipeline, subject: Subject) -> None:
 def predicts_otherwise() -> InputError:
     """What is said of a pipeline of which nothing says why."""
     return InputError(
-        "the pipeline predicts otherwise than its model does when Glasshead calls it: build a plain "
+        "the pipeline predicts something else than its model does when Glasshead calls it: build a plain "
         "pipeline, or pass the model and its tokenizer"
     )
 

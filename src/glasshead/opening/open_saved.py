@@ -1,26 +1,35 @@
 """The model and the tokenizer of a folder that `save_pretrained` wrote, or of a Hub id."""
 
+import json
 from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
+import torch
+from huggingface_hub import try_to_load_from_cache
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForImageClassification,
     AutoModelForImageTextToText,
+    AutoModelForObjectDetection,
+    AutoModelForSemanticSegmentation,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     AutoModelForZeroShotImageClassification,
     PreTrainedConfig,
     PreTrainedModel,
 )
+from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
     SEES,
+    class_names_in,
     find_class,
+    free_memory,
+    gigabytes,
     is_answerer,
     is_writer,
     load,
@@ -31,6 +40,7 @@ from glasshead.huggingface import (
     reads_images,
     refuse_own_code,
     spec_of,
+    writes_behind_images,
 )
 from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
@@ -52,7 +62,7 @@ CHECKPOINT = "checkpoint-"
 RECOMMENDER = "glasshead-news"
 IMAGES = "images"
 POOLER = "pooler."
-"""Weights that many models are saved without; no attention rests on them."""
+"""Weights that many models are saved without; no attention depends on them."""
 
 
 def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedModel, Any]:
@@ -72,7 +82,7 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         if not (folder / CONFIG).is_file():
             if checkpoints := trainer_checkpoints(folder):
                 raise InputError(
-                    f"{folder} holds checkpoints of a Trainer and no model of its own: name one of them, "
+                    f"{folder} contains only checkpoints of a Trainer: name one of them, "
                     f"such as {checkpoints[-1]}"
                 )
             raise InputError(
@@ -123,6 +133,16 @@ def open_adapters(folder: Path, options: OpenOptions) -> tuple[Any, Any]:
     return wrapped, read_tokenizer(str(folder) if own else saved.base, settings)
 
 
+def image_class(config: PreTrainedConfig) -> Any:
+    """The class of Transformers that loads a classifier of images, of their pixels, or of boxes."""
+    name = (config.architectures or [""])[0]
+    for one in (AutoModelForSemanticSegmentation, AutoModelForObjectDetection):
+        known: Any = one._model_mapping
+        if name in class_names_in(known, config):
+            return one
+    return AutoModelForImageClassification
+
+
 def trainer_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints that a `transformers.Trainer` wrote into its folder, by step."""
     steps = {
@@ -140,7 +160,7 @@ def load_saved(
     """The weights in the class that reads texts, or images, with them; those ``elsewhere`` may be missing."""
     if config.model_type == RECOMMENDER:
         raise InputError(
-            f"{source} recommends news and reads no single text: give a classifier or an encoder"
+            f"{source} recommends news and does not read single texts: give a classifier or an encoder"
         )
     settings: dict[str, Any] = {"config": config, "trust_remote_code": options.trust_remote_code}
     own = has_own_classifier(config) and not is_classifier(config)
@@ -148,7 +168,7 @@ def load_saved(
         refuse_own_code(source)
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if reads_images(config):
-        cls = AutoModelForImageClassification
+        cls = image_class(config)
     if cls is AutoModel and options.classifies and compares_captions(config):
         cls = AutoModelForZeroShotImageClassification
     elif cls is AutoModel and (task := task_of_config(config)) is not None:
@@ -156,10 +176,13 @@ def load_saved(
     elif cls is AutoModel and (options.answers or not options.classifies) and is_answerer(config):
         cls = AutoModelForSeq2SeqLM
     elif cls is AutoModel and options.classifies:
-        if not is_writer(config):
+        saved = find_class(config)
+        if not (is_writer(config) or (saved is not None and writes_behind_images(saved, config))):
             refuse_other_tasks(config)
         # Of what reads images or sounds beside the text no one auto class has all.
-        cls = (find_class(config) if also_reads(config) else None) or AutoModelForCausalLM
+        cls = (saved if also_reads(config) else None) or AutoModelForCausalLM
+    if str(options.device or "cpu").startswith("cpu"):
+        check_room(source)
     missing: list[str] = []
     try:
         if spec_of(config) is not None:
@@ -172,14 +195,44 @@ def load_saved(
         raise
     except Exception as error:  # weights and configurations break in every way there is
         refuse_pickled(source)
-        raise InputError(f"{source} holds no model that loads: {load_reason(source, error)}") from error
+        raise InputError(f"{source} has no model that loads: {load_reason(source, error)}") from error
     if missing:
         raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")
     return model
 
 
+def weights_size(source: str | Path) -> int:
+    """Bytes of the weights of a folder, or of a Hub id in the cache; 0 where they are not known."""
+    folder = Path(source)
+    for name in (SAFE_WEIGHTS_NAME, SAFE_WEIGHTS_INDEX_NAME):
+        try:
+            cached = None if folder.is_dir() else try_to_load_from_cache(str(source), name)
+        except ValueError:  # no Hub id
+            return 0
+        path = Path(cached) if isinstance(cached, str) else folder / name
+        if path.is_file() and name == SAFE_WEIGHTS_NAME:
+            return path.stat().st_size
+        if path.is_file():
+            try:
+                return int(json.loads(path.read_text(encoding="utf-8"))["metadata"]["total_size"])
+            except (OSError, ValueError, TypeError, KeyError):  # loading says what is wrong
+                return 0
+    return 0
+
+
+def check_room(source: str | Path) -> None:
+    """Raise InputError for weights that do not fit into memory, which would end the process."""
+    needed = weights_size(source)
+    free = free_memory(torch.device("cpu"))
+    if free is not None and needed > free:
+        raise InputError(
+            f"the weights of {source} take {gigabytes(needed)} but only {gigabytes(free)} of memory are "
+            "free: use a smaller model, save it in bfloat16 or quantised, or close other programs"
+        )
+
+
 def also_reads(config: PreTrainedConfig) -> str | None:
-    """What a language model reads beside texts: images, or sounds; None: nothing."""
+    """What a language model reads next to texts: images, or sounds; None: nothing."""
     if type(config) in getattr(AutoModelForImageTextToText, "_model_mapping", ()):
         return IMAGES
     saved = (config.architectures or [""])[0]

@@ -89,8 +89,8 @@ def parts_of_sentence_transformer(source: Any) -> tuple[Any, Any]:
     first: Any = next(iter(source), None)
     if not hasattr(first, "auto_model"):
         raise InputError(
-            f"the SentenceTransformer begins with {type(first).__name__}, and no model of Transformers: give "
-            "one that does"
+            f"the SentenceTransformer begins with {type(first).__name__}, not with a Transformers model: "
+            "give one that does"
         )
     return first.auto_model, source.tokenizer
 
@@ -119,7 +119,7 @@ def follow_sentence_transformer(source: Any, subject: Subject) -> Subject:
             given = source.encode([text], convert_to_tensor=True, show_progress_bar=False)[0].float().cpu()
         if own.shape != given.shape or not are_close(own, given, tolerance_for(own_model(model).dtype)):
             raise InputError(
-                "the SentenceTransformer gives other vectors than its modules do when Glasshead calls them, "
-                "because of a prompt, a setting or its own code: build a plain one"
+                "the SentenceTransformer gives different vectors from its modules when Glasshead calls "
+                "them, because of a prompt, a setting or its own code: build a plain one"
             )
     return with_padding_noted(replace(subject, model=model))

@@ -20,12 +20,12 @@ from glasshead.errors import InputError, pluralise
 from glasshead.files import partial_path
 from glasshead.huggingface import (
     HALVES,
-    IMAGE_CLASSIFIERS,
     NextTokenClassifier,
     TaskModel,
     arithmetic_of,
     check_name,
     class_name,
+    classifies_images,
     config_to_save,
     device_of,
     forget_halves,
@@ -38,9 +38,11 @@ from glasshead.huggingface import (
     readable_copy,
     reads_images,
     unpack_maps_without_gradients,
+    writes_behind_images,
 )
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.opening.asked_task import ask_otherwise, check_name_of_task, check_task, output_model
+from glasshead.opening.check_boxes import detects
 from glasshead.opening.check_copy import HALF_TOLERANCE, CopyError, check_copy
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
@@ -107,10 +109,10 @@ def open(
     ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, a ``SentenceTransformer``, or a
     model, with adapters (PEFT) or without, which needs its ``tokenizer``; it stays as it is. ``labels``
     renames classes, by name or by number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is
-    where it is read (left out: where it is), ``dtype`` in which precision: float32 or float64. ``task`` is
-    what it is asked, where its configuration does not say so: classification, regression, labels (each of
-    them yes or no), zero-shot (which name fits), or similarity-mean, -cls or -last (the cosine of two texts,
-    by the mean of their tokens, the first or the last).
+    where the model runs (default: its current device), ``dtype`` its precision: float32 or float64. ``task``
+    is its task, if its configuration does not say so: classification, regression, labels (each of them yes or
+    no), zero-shot (which name fits), or similarity-mean, -cls or -last (the cosine of two texts, by the mean
+    of their tokens, the first or the last).
 
     Raises:
         InputError: as `open_subject`.
@@ -138,8 +140,8 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no tokenizer that fits it, has adapters that cannot be merged, or runs code of its own; if there
-            is no such device, and on half precision.
+            no matching tokenizer, has adapters that cannot be merged, or runs code of its own; if there is
+            no such device, and on half precision.
     """
     options = options or OpenOptions()
     check_name_of_task(options.task)
@@ -214,7 +216,7 @@ def subject_of(
         source = read_module(source)
     if not isinstance(source, PreTrainedModel):
         raise InputError(
-            f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
+            f"{class_name(source)} is not a model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
     if isinstance(source, OutputModel | EntailmentModel):
@@ -223,7 +225,7 @@ def subject_of(
     kind = class_name(source)
     if tokenizer is None:
         captions = options.classifies and compares_captions(config_to_save(source))
-        reader = "processor" if captions else "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
+        reader = "processor" if captions else "image processor" if classifies_images(kind) else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
     make = partial(model_subject, source, tokenizer, name, None, options, notes)
@@ -271,7 +273,7 @@ def check_packed(dtype: torch.dtype) -> None:
 def open_model(
     source: object, tokenizer: PreTrainedTokenizerBase | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model and the tokenizer of what is opened to look at its attention, whatever it predicts."""
+    """The model and tokenizer, opened to look at attention, for any kind of prediction."""
     subject = open_subject(source, tokenizer, OpenOptions(classifies=False))
     return subject.model, subject.tokenizer
 
@@ -342,26 +344,29 @@ def read_model(
 ) -> Subject:
     """`model_subject`, in the precision that the options name; with none halves are kept."""
     captions = compares_captions(config_to_save(model))
+    images = classifies_images(class_name(model)) or (not captions and detects(model, tokenizer))
     processor = None
-    if not captions and IMAGE_CLASSIFIERS not in class_name(model):  # these read by the whole processor
+    if not captions and not images:  # these read by the whole processor
         processor, tokenizer = divide_processor(model, tokenizer)
-    writer = options.classifies and writes(model, answers=options.answers)
-    check_model(model, options.classifies and not writer)
+    sees = processor is not None and options.images
+    needs_image = sees and writes_behind_images(type(model), model.config)
+    writer = options.classifies and (needs_image or writes(model, answers=options.answers))
+    check_model(model, options.classifies and not writer, needs_image=needs_image, images=images)
     if captions and not options.classifies:
         raise InputError(
-            f"{name} compares images with captions, and this needs a model of texts alone: leave "
-            f"{spell('task')} out, or ask another audit beside this one"
+            f"{name} compares images with captions, but this needs a model that reads only "
+            f"texts: leave {spell('task')} out, or add another audit"
         )
-    if IMAGE_CLASSIFIERS not in class_name(model) and not captions:
+    if not images and not captions:
         check_tokenizer(name, model, tokenizer)
     notes = [*known]
     if writer:
         if processor is None and (other := also_reads(config_to_save(model))):
-            notes.append(f"the model also reads {other}: texts are given to it alone")
-        model, tokenizer = read_next_token(model, tokenizer, ahead=processor is not None and options.images)
+            notes.append(f"the model also reads {other}: it gets only texts here")
+        model, tokenizer = read_next_token(model, tokenizer, ahead=sees)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)
-        notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
+        notes.append("only the encoder of this encoder–decoder is analysed: its decoder has no text yet")
     quantised = has_packed_weights(model)
     halved = has_halves(model)
     if quantised and options.dtype is not None:
@@ -369,7 +374,7 @@ def read_model(
     kept = halved and (options.dtype is None or quantised)
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
-        how = f"computed in {finer} with the weights as they are" if kept else f"read in {finer}"
+        how = f"computed in {finer} without changing the weights" if kept else f"read in {finer}"
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and {how}")
     read = readable_copy(model, torch.float32 if halved and not kept else None)
     if kept:
@@ -380,9 +385,10 @@ def read_model(
     if has_packed_weights(read):
         notes.append("the model is quantised, so tiny changes of a prediction may be rounding")
     asks = output_model(read, options.task) if options.classifies and not writer else None
-    if IMAGE_CLASSIFIERS in class_name(model):
+    if images:
         classifier: PreTrainedModel
         classifier, reader = open_image_classifier(model, read, tokenizer)
+        notes += getattr(classifier, "notes", ())
         if asks is not None:
             classifier = asks(classifier)
         notes += note_unpacked(unpacked)
@@ -397,7 +403,7 @@ def read_model(
             vars(read.config)["problem_type"] = SINGLE_LABEL
         if read.config.num_labels == 1 and asks is None:
             vars(read.config)["problem_type"] = REGRESSION
-        if not isinstance(read, TextClassifier):
+        if not (needs_image or isinstance(read, TextClassifier)):
             gap = check_copy(model, read, own, HALF_TOLERANCE if quantised else None)
             notes += note_padding(read, own)
             far = f", which moves a logit of a short text by up to {gap:.2g}"
@@ -416,4 +422,4 @@ def note_unpacked(layers: int, far: str = "") -> list[str]:
     if not layers:
         return []
     count = pluralise(layers, "layer")
-    return [f"quantised weights through which not every gradient passes ({count}) are read unpacked{far}"]
+    return [f"quantised weights that block gradients ({count}) are unpacked{far}"]

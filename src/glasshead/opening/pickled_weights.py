@@ -17,7 +17,7 @@ def refuse_pickled(source: str | Path) -> None:
         return
     if any(has_file(name, file) for file in PICKLED):
         raise InputError(
-            f"{name} has its weights as a pickle alone (pytorch_model.bin), which may run code. If you trust "
+            f"{name} has its weights only as a pickle (pytorch_model.bin), which may run code. If you trust "
             "it, load it with from_pretrained(…, use_safetensors=False), write it and its tokenizer with "
             "save_pretrained, and give that folder"
         )

@@ -20,7 +20,7 @@ MOST_REASON = 160
 
 
 def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerBase:
-    """The tokenizer saved beside a model.
+    """The tokenizer saved next to a model.
 
     Raises:
         InputError: if there is none.
@@ -43,7 +43,7 @@ def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizer
 
 
 def read_both(source: str | Path) -> Any:
-    """The processor of images and texts that is saved beside a model.
+    """The processor of images and texts that is saved next to a model.
 
     Raises:
         InputError: if there is none.
@@ -52,7 +52,7 @@ def read_both(source: str | Path) -> Any:
 
 
 def read_with_images(source: str | Path, options: Mapping[str, Any]) -> Any:
-    """The processor of images and texts that is saved beside a model that writes; its tokenizer, where there
+    """The processor of images and texts that is saved next to a model that writes; its tokenizer, where there
     is no such processor that loads."""
     try:
         with silence_transformers():
@@ -63,7 +63,7 @@ def read_with_images(source: str | Path, options: Mapping[str, Any]) -> Any:
 
 
 def read_processor(source: str | Path) -> Any:
-    """The image processor that is saved beside a model.
+    """The image processor that is saved next to a model.
 
     Raises:
         InputError: if there is none.
@@ -72,7 +72,7 @@ def read_processor(source: str | Path) -> Any:
 
 
 def load_processor(auto: Any, source: str | Path, does: str, kind: str) -> Any:
-    """What ``auto`` finds beside a model, of which is said what it ``does``.
+    """What ``auto`` finds next to a model, of which is said what it ``does``.
 
     Raises:
         InputError: if there is no such ``kind``.

@@ -87,8 +87,8 @@ def remember(
 
 
 def definition_of(reader: Any) -> bytes:
-    """A fingerprint of all that decides how texts become tokens, or what is read of an image. Where texts are
-    cut and padded is said anew in each call."""
+    """A fingerprint of everything that decides how texts become tokens, or how an image is read. Truncation
+    and padding are set in each call, so they are left out."""
     digest = hashlib.blake2b(digest_size=16)
     if isinstance(reader, PreTrainedTokenizerFast):
         text = reader.backend_tokenizer.to_str().partition('"added_tokens"')[2]

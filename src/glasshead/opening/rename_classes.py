@@ -15,7 +15,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     """A subject with the classes called as ``labels`` says: by old name, or by number.
 
     Raises:
-        InputError: on classes that do not exist, on names that are no text, and where a class has no name or
+        InputError: on classes that do not exist, on names that are not text, and where a class has no name or
             two have one.
     """
     if not isinstance(labels, Mapping):
@@ -25,7 +25,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     names = target_names(subject.model)
     if labels and not names:
         raise ParameterError(
-            "labels", "renames classes, and this model has captions for classes: name the captions otherwise"
+            "labels", "renames classes, but the classes of this model are captions: use other captions"
         )
     before = list(names)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
@@ -48,7 +48,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     if twice is not None:
         first, second = [index for index, name in enumerate(names) if name == twice][:2]
         raise InputError(
-            f"the classes {first} and {second} of the model are both called {twice!r}: tell them apart with "
+            f"the classes {first} and {second} of the model are both called {twice!r}: rename them with "
             f"{spell('labels')}, as in {first}=first, {second}=second"
         )
     model, gauge = subject.model, subject.gauge
@@ -80,4 +80,4 @@ def case_notes(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         alike.setdefault(name.casefold(), []).append(name)
     for first, *others in alike.values():
-        yield from (f"the classes {first!r} and {other!r} differ by case alone" for other in others)
+        yield from (f"the classes {first!r} and {other!r} differ only by case" for other in others)

@@ -44,8 +44,8 @@ NOTHING_MISSING: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": 
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model, its tokenizer or what makes patches of images, the record of its making, and its train
-    counts [classes, vocabulary], of which images have none."""
+    """A trained model, its tokenizer or image reader, the record of its training, and its train counts
+    [classes, vocabulary]; image models have no counts."""
 
     folder: Path
     model: PreTrainedModel
@@ -60,7 +60,7 @@ class Run:
 
 
 def open_record(folder: Path, maker: str) -> dict[str, Any]:
-    """The content of run.json, whatever kind of run that the function ``maker`` makes.
+    """The content of run.json for the kind of run that ``maker`` makes.
 
     Raises:
         InputError: if the folder is not a run.
@@ -69,7 +69,7 @@ def open_record(folder: Path, maker: str) -> dict[str, Any]:
     path = folder / RECORD
     if not path.is_file():
         if not folder.exists() and partial_path(folder).exists():
-            raise InputError(f"{folder} is not finished: train it on with {spell('resume', True)}")
+            raise InputError(f"{folder} is not finished: continue the training with {spell('resume', True)}")
         repeated = sorted(path.name for path in folder.glob("seed-*"))
         if (folder / REPEATS).is_file() and repeated:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
@@ -92,7 +92,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged{because(error)}: train again") from error
     if not isinstance(content, dict):
-        raise InputError(f"{path} is damaged (it holds no object): train again")
+        raise InputError(f"{path} is damaged (it is not a JSON object): train again")
     return content
 
 
@@ -119,7 +119,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     record = open_record(folder, "glasshead.training.train")
     if "what" in record:
-        raise InputError(f"{folder} is a {record['what']}, no classifier: give a run of a classifier")
+        raise InputError(f"{folder} is a {record['what']}, not a classifier: give a run of a classifier")
     return validate_record(folder / RECORD, record, ClassifierRecord)
 
 
@@ -173,7 +173,7 @@ def load_run_model(folder: Path) -> PreTrainedModel:
     """The trained model of a run: a classifier, or any other that Transformers knows by its configuration.
 
     Raises:
-        InputError: if the folder is no run, or a file of it is damaged.
+        InputError: if the folder is not a run, or a file of it is damaged.
     """
     open_record(folder, "glasshead.training.train")
     try:

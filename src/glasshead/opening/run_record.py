@@ -48,7 +48,7 @@ class DataRecord(Part):
 
 
 class Record(Part):
-    """What is known of any run."""
+    """The record of any run."""
 
     seed: int
     recipe: dict[str, Any]
@@ -86,7 +86,7 @@ class RecommenderData(Part):
 
 
 class RecommenderRecord(Part):
-    """What is known of a run of a recommender."""
+    """The record of a run of a recommender."""
 
     seed: int
     data: RecommenderData

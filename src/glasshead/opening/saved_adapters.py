@@ -25,7 +25,7 @@ from transformers import (
 from transformers.utils import ADAPTER_CONFIG_NAME as ADAPTER
 from transformers.utils import ADAPTER_SAFE_WEIGHTS_NAME as WEIGHTS
 
-from glasshead.errors import InputError, one_line
+from glasshead.errors import InputError, MissingExtra, one_line
 from glasshead.huggingface import model_class, silence_transformers
 
 DOWNLOADED = (ADAPTER, WEIGHTS, "*token*", "vocab*", "merges.txt", "*.model")
@@ -72,8 +72,8 @@ class SavedAdapters:
             )
         if revision != "main" and not Path(base).exists():
             raise InputError(
-                f"the adapters (PEFT) in {folder} belong to the revision {revision} of {base}: get that, "
-                f"and write its folder into {ADAPTER} as base_model_name_or_path"
+                f"the adapters (PEFT) in {folder} belong to the revision {revision} of {base}: download "
+                f"that, and write its folder into {ADAPTER} as base_model_name_or_path"
             )
         try:
             with safe_open(folder / WEIGHTS, "pt") as file:
@@ -135,7 +135,7 @@ class SavedAdapters:
         if strange := min((needed - set(self.shapes)) | (set(self.shapes) - known), default=None):
             raise InputError(
                 f"the adapters (PEFT) of {self.folder} do not fit their base model {self.base}: only one of "
-                f"the two has {strange}"
+                f"them has {strange}"
             )
         return wrapped
 
@@ -143,9 +143,7 @@ class SavedAdapters:
 def check_installed(folder: Path) -> None:
     """Raise InputError if the package is missing that reads adapters."""
     if find_spec("peft") is None:
-        raise InputError(
-            f'{folder} holds adapters, which need the package peft: pip install "glasshead[peft]"'
-        )
+        raise MissingExtra(f"{folder} holds adapters: reading them", "peft")
 
 
 def download_adapters(name: str, *, cached: bool) -> Path | None:

@@ -92,7 +92,7 @@ def read_next_token(
             else "give a model that writes from left to right"
         )
         raise InputError(
-            f"{kind} reads texts in both directions, so no next token can be explained: {remedy}"
+            f"{kind} reads texts in both directions, so its next token cannot be explained: {remedy}"
         )
     closed = {tokenizer.eos_token_id, tokenizer.sep_token_id}
     ids = tokenizer("a", verbose=False)["input_ids"]

@@ -22,7 +22,7 @@ def byte_pair_merges(words: Iterable[str], merges: int) -> MergeTrace:
     """
     frequencies = Counter(word for word in words if word)
     if not frequencies:
-        raise InputError("there is no word to begin with")
+        raise InputError("there are no words")
     counts = tuple(frequencies.values())
     start = tokens = tuple(tuple(word) for word in frequencies)
     numbers = {letter: number for number, letter in enumerate(sorted({*"".join(frequencies)}))}

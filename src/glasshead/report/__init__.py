@@ -1,4 +1,4 @@
-"""Everything that is drawn, each thing once: plots, pages and terminal tables; knows nothing of torch."""
+"""Plots, pages and terminal tables; it does not need torch."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -32,8 +32,10 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.documents.comparisons import comparison_document
     from glasshead.report.documents.heads import heads_document
     from glasshead.report.documents.inside import lens_document, logit_document
+    from glasshead.report.documents.model_list import model_list_document
     from glasshead.report.documents.patching import patching_document
     from glasshead.report.documents.rankings import ranking_document
+    from glasshead.report.documents.source_audit import source_audit_document
     from glasshead.report.documents.written import written_document
     from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
     from glasshead.report.figure_file import image_file
@@ -45,6 +47,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.html.figure_page import RenderedFigure, figure_page, render
     from glasshead.report.html.heads_page import heads_page
     from glasshead.report.html.inside_page import inside_page
+    from glasshead.report.html.model_list_page import model_list_page
     from glasshead.report.html.written_page import written_page
     from glasshead.report.labels import LAST, display_name, sort_groups
     from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
@@ -80,6 +83,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
         diverging,
         prediction,
         scale_words,
+        scales_of,
         shared_scale,
         sink_in_words,
     )
@@ -174,6 +178,12 @@ register(
     "RecordedAttention",
     lazy_function("documents.recorded", "recorded_document"),
     lazy_function("html.recorded_page", "recorded_page"),
+)
+register(
+    "SourceAudit",
+    lazy_function("documents.source_audit", "source_audit_document"),
+    lazy_function("html.source_audit_page", "source_audit_page"),
+    None,
 )
 register(
     "Written",

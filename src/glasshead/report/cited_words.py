@@ -81,7 +81,7 @@ def what_effect_means(facts: Mapping[str, Any], statement: Statement) -> str:
     is_exact = all(one.interval is None for one in statement.effects)
     subsets = f"all {2 ** len(statement.effects)}" if is_exact else f"{facts['draws']} random"
     what = (
-        "Effect: how many nats a passage adds to log p where it joins others, as the mean over all orders."
+        "Effect: how many nats a passage adds to log p when it joins others, as the mean over all orders."
         if facts["method"] == "shapley"
         else "Effect: what a passage adds to the log-odds of these words, from a sparse linear model fitted "
         f"to {subsets} subsets of the passages, which shrinks numbers a little."
@@ -94,12 +94,12 @@ def what_effect_means(facts: Mapping[str, Any], statement: Statement) -> str:
 
 def what_columns_mean(facts: Mapping[str, Any], statement: Statement) -> str:
     """What removals are, in which unit, and what "as probable" compares."""
-    others = "".join(f"; {removal_title(way)}: when it is {REMOVED[way]} instead" for way in statement.other)
+    others = "".join(f"; {removal_title(way)}: if it is {REMOVED[way]} instead" for way in statement.other)
     without = f"how many nats log p falls when only this passage is {REMOVED[facts['removal']]}"
     return (
-        f"Without it: {without}{others}; {BY_ITSELF}: how much it rises with this passage and no other. "
+        f"Without it: {without}{others}; {BY_ITSELF}: how much it rises with only this passage. "
         f"Sentences and words are always deleted. {SCALE} "
-        "“As probable” compares the probability that the model gives to exactly these words."
+        "“As probable” compares the probability of exactly these words."
     )
 
 
@@ -109,7 +109,7 @@ def removal_title(removal: str) -> str:
 
 
 def attention_remarks(cited: Cited, statement: Statement) -> list[str]:
-    """Where another method gives most to a passage that is no source."""
+    """Where another method gives most to a passage that is not a source."""
     sources = {one.passage for one in statement.sources}
     remarks = []
     for name, shares in statement.maps.items():
@@ -128,7 +128,7 @@ def attention_remarks(cited: Cited, statement: Statement) -> list[str]:
 
 
 def foretelling_in_words(statement: Statement) -> str:
-    """How well each method foretells what removing passages does; empty: it was not measured."""
+    """How well each method predicts what removing passages does; empty: it was not measured."""
     parts = [
         f"{name}: ρ = {number(one.rho, 2)} {interval(one.interval, 2)}, "
         + ("better than chance" if one.rho > one.chance and one.interval[0] > 0 else "not better than chance")

@@ -28,7 +28,7 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
 
 
 def colour_legend(attribution: Attribution) -> str:
-    """``red: for positive, blue: against it``, for one text beside others."""
+    """``red: for positive, blue: against it``, for one text next to others."""
     if not diverging(attribution):
         return f"the stronger the colour, the larger the {quantity(attribution)}"
     if attribution.intervals is not None:

@@ -71,7 +71,7 @@ def css(theme: Mapping[str, str]) -> str:
 
 
 def class_colour(rank: int) -> str:
-    """A colour for each of eight classes, and then again."""
+    """A colour for each of eight classes; more classes repeat them."""
     return f"--c{rank % MAX_CLASSES}"
 
 

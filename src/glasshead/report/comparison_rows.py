@@ -14,7 +14,9 @@ from glasshead.results import METRIC_NAMES, RunComparison, RunDifference, RunGro
 
 LOWER = ("rmse", "mae", "cross-entropy")
 SPLITS = ("test", "dev")
-ONE_SEED = "One seed says nothing of others: train each model with five seeds and compare those folders."
+ONE_SEED = (
+    "One seed does not show how much seeds differ: train five of each model, and compare those folders."
+)
 STEPS = 4  # about so many steps fit into the range of a strip of dots
 
 

@@ -29,7 +29,7 @@ def can_be_judged(difference: Difference, findings: Sequence[Finding]) -> bool:
 
 
 def difference_limits(differences: Sequence[Difference]) -> tuple[float, float] | None:
-    """A range about zero that holds them all; None where there are none."""
+    """A range about zero that holds them all; None if there are none."""
     ends = [abs(end) for one in differences for end in (one.estimate, *(one.interval or ()))]
     if not ends:
         return None

@@ -20,7 +20,7 @@ Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code", "ma
 
 @dataclass(frozen=True)
 class Piece:
-    """Some words of one tone; on a page they may lead to a part of it."""
+    """Some words of one tone; on a page they may lead somewhere (``#part``, ``folder/page.html``)."""
 
     words: str
     tone: Tone = "plain"
@@ -46,7 +46,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A paragraph. A caution is marked as one. ``indent`` sets it below what it belongs to."""
+    """A paragraph. Cautions are marked. ``indent`` places it under the line it belongs to."""
 
     words: Words
     tone: Tone = "plain"
@@ -62,7 +62,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Facts:
-    """Short facts in a row, or one below the other."""
+    """Short facts, side by side or one below the other."""
 
     facts: Sequence[str]
 
@@ -116,8 +116,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Cell:
-    """The lines of a cell, and what is drawn beside them; ``hint`` is said where a reader can point at it.
-    The row of a ``faint`` name says nothing of the model."""
+    """The lines of a cell, and what is drawn next to them; ``hint`` is shown on hover. A row with a
+    ``faint`` name is not evidence about the model."""
 
     lines: Sequence[Sequence[Piece]]
     drawing: Bar | RangeBar | Mark | None = None
@@ -135,7 +135,7 @@ def cell(
     hint: str = "",
     faint: bool = False,
 ) -> Cell:
-    """A cell of these lines, without those that are empty."""
+    """A cell with these lines, without empty ones."""
     kept = [pieces for line in lines if (pieces := [p for p in pieces_of(line, tone) if p.words])]
     return Cell(kept, drawing, hint, faint)
 
@@ -147,10 +147,10 @@ def cell_of(content: str | Cell) -> Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of ``words``; of ``numbers`` or names (``name``), which are broken last; of numbers that a
-    page draws, too (``marked``); of bars (``drawing``), which give way first; or of sentences, for which a
-    terminal has no room but ``below`` the row. ``share`` is what it takes of the width, ``over`` the
-    name above several columns."""
+    """A column of ``words``; of ``numbers`` or names (``name``), which are wrapped last; of numbers that a
+    page also draws (``marked``); of bars (``drawing``), which are left out first; or of sentences, which a
+    terminal prints ``below`` the row. ``share`` is its share of the width, ``over`` the name above several
+    columns."""
 
     title: str
     kind: Literal["words", "name", "numbers", "marked", "drawing", "below"] = "words"
@@ -159,18 +159,18 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether its cells stand at the right."""
+        """Whether its cells are aligned to the right."""
         return self.kind in ("numbers", "marked")
 
 
 def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
-    """Columns of words, and behind them of numbers."""
+    """Columns of words, followed by columns of numbers."""
     return [*map(Column, words), *(Column(title, "numbers") for title in numbers)]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows under a heading, which stands across them; empty: none."""
+    """Rows under a heading that spans them; empty: none."""
 
     rows: Sequence[Row]
     heading: str = ""
@@ -178,7 +178,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``spaced`` rows have room between them, which those of several lines need."""
+    """A table; ``spaced`` rows have room between them, for cells of several lines."""
 
     columns: Sequence[Column]
     groups: Sequence[Rows]

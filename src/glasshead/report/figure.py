@@ -19,19 +19,19 @@ BROAD: dict[str, Any] = {"linewidth": 4.5, "alpha": 0.25, "solid_capstyle": "but
 
 
 class Ink(Protocol):
-    """What a panel is painted with: the colours and letters of a page, or those of a file."""
+    """The colours and fonts of a panel: those of a page, or those of a file."""
 
     def __call__(self, colour: str) -> str:
         """A colour of the page, such as ``--for``, as matplotlib takes it."""
 
     def text(self, words: str) -> str:
-        """Words from outside, made fit to be drawn."""
+        """Text from outside, made safe for drawing."""
 
     def hover(self, titles: Sequence[str]) -> dict[str, Any]:
-        """Arguments of a scatter whose points say something where a reader can point at them."""
+        """Arguments of a scatter plot whose points show text on hover."""
 
     def halo(self) -> dict[str, Any]:
-        """Arguments of a text that stands on other marks."""
+        """Arguments of a text that is drawn over other marks."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: ``draw`` paints on them, ``description`` says it to those who do not see it.
+    """One pair of axes: ``draw`` paints on them, ``description`` is the text for screen readers.
 
-    ``rows`` are names beside the heights 0, 1, … where there is one row for each, ``row_notes`` small print
-    below them. ``x`` says what lies across: steps, numbers, or something that ``draw`` labels itself.
-    ``note`` is small print above, on the right. ``size`` is width and height in inches in a file, beside
-    ``left`` for names on the left, ``aspect`` height by width on a page; None: the usual ones. ``draw`` is
-    None where the numbers are lacking.
+    ``rows`` are names next to the heights 0, 1, … if the panel has rows, ``row_notes`` small text below
+    them. ``x`` is the quantity on the x axis: steps, numbers, or something that ``draw`` labels itself.
+    ``note`` is small text above, on the right. ``size`` is width and height in inches in a file, besides
+    ``left`` for names on the left; ``aspect`` is height divided by width on a page (None: the defaults).
+    ``draw`` is None where the numbers are lacking.
     """
 
     title: str
@@ -74,7 +74,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class ColourBar:
-    """The scale of the shades of some panels, by their numbers; ``height`` is in inches, None: by theirs."""
+    """The scale of the shades of some panels, by their numbers; ``height`` is in inches (None: that of the
+    panels)."""
 
     label: str
     panels: Sequence[int]
@@ -85,11 +86,11 @@ class ColourBar:
 
 @dataclass(frozen=True, repr=False)
 class Figure(Drawable):
-    """Panels that belong together, with one legend; ``source`` are the figures that it is after.
+    """Panels that belong together, with one legend; ``source`` names the figures that it follows.
     It shows itself in a notebook, and `save` writes it.
 
     The caption says what is drawn, on the page and in the file; ``hint`` what to do on the page.
-    ``across`` panels belong in one row; None: as many as fit.
+    ``across`` is the number of panels in a row; None: as many as fit.
     """
 
     title: str
@@ -105,7 +106,7 @@ class Figure(Drawable):
         return f"Figure({self.title!r}, {len(self.panels)} panels)"
 
     def to_json(self) -> str:
-        """Nothing: a figure is drawn from values that have a JSON of their own.
+        """Raise: a figure has no JSON; the values that it shows have.
 
         Raises:
             InputError: always.
@@ -136,7 +137,7 @@ def frame(axes: Axes, panel: Panel) -> None:
 
 
 def full_number_formatter() -> ScalarFormatter:
-    """Writes every number beside an axis as it is, with no offset or power of ten to be added in mind."""
+    """Writes every number next to an axis as it is, with no offset or power of ten to be added in mind."""
     formatter = ScalarFormatter(useOffset=False)
     formatter.set_scientific(False)
     return formatter

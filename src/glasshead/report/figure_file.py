@@ -24,7 +24,7 @@ from glasshead.report.style import in_style, matplotlib_style
 from glasshead.wording import sentence
 
 WIDTH, HEIGHT, ALONE = 3.5, 2.7, 3.4
-"""Of a panel in inches; the height of one that stands alone."""
+"""For a panel in inches; the height of one that stands alone."""
 ROW, LEAST_WIDTH = 0.34, 5.6
 SMALL, SMALL_LETTER, SMALL_LINE, LEGEND_LINE = 7.5, 0.061, 0.142, 0.185
 """Size of the letters of a caption in points; width of a letter, height of its lines and of those of a legend

@@ -46,14 +46,21 @@ def verdict_sentence(finding: Finding, nouns: Nouns) -> str:
     return f"{sentence(finding.verdict)}{more}"
 
 
-def over_nulls(finding: Finding, nouns: Nouns) -> str:
-    """The paired differences in words: ``Text by text (n = 60), minus random: −0.023 [−0.044, −0.002].``"""
+def over_nulls(finding: Finding) -> str:
+    """The paired differences in words: ``Paired difference (n = 60) from random: −0.02 [−0.04, −0.01].``, and
+    the noise floor."""
     known = {name: pair for name, pair in finding.over_null.items() if pair.estimate is not None}
     sizes = {name: f" (n = {count(pair.n)})" for name, pair in known.items()}
     (shared,) = set(sizes.values()) if len(set(sizes.values())) == 1 else ("",)
     differences = "; ".join(
-        f"minus {name}{'' if shared else sizes[name]}: {number(pair.estimate, plus=True)} "
+        f"from {name}{'' if shared else sizes[name]}: {number(pair.estimate, plus=True)} "
         f"{interval(pair.interval, plus=True)}"
         for name, pair in known.items()
     )
-    return f"{nouns.text.capitalize()} by {nouns.text}{shared}, {differences}." if known else ""
+    paired = f"Paired difference{shared} {differences}." if known else ""
+    return " ".join(filter(None, (paired, smallest_change(finding))))
+
+
+def smallest_change(finding: Finding) -> str:
+    """The noise floor in words; nothing where there is none."""
+    return "" if finding.floor is None else f"Noise floor: {number(finding.floor)}."

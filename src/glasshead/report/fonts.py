@@ -26,7 +26,7 @@ LACKING = "\ufffd"
 LAST_RESORT = "lastresort"
 """Such a font has a box for every character."""
 IGNORED = frozenset("\u200d\u200f")
-"""A joiner and a mark of direction: they shape what stands beside them, and have no glyph."""
+"""A joiner and a mark of direction: they shape what is next to them, and have no glyph."""
 MOST_SHOWN = 4
 """So many missing characters of a script are shown, and so many scripts."""
 
@@ -56,7 +56,7 @@ class UsedFonts:
         more = " and others" if len(scripts) > MOST_SHOWN else ""
         warnings.warn(
             f"no installed font has {pluralise(len(self.missing), 'character')} of the picture, drawn as "
-            f"{LACKING}: {listed}{more}; install a font that has them, such as one of Noto, and save again",
+            f"{LACKING}: {listed}{more}; install a font that has them, such as Noto, and save again",
             MissingFontWarning,
             stacklevel=2,
         )

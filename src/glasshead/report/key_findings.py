@@ -55,7 +55,7 @@ def answers(
     """The questions of the first screen that at least one card has a number for, nothing that is true by
     construction.
 
-    Two cards differ by their paired difference, and where there is none by their intervals, if they are about
+    Two cards differ by their paired difference, and if there is none by their intervals, if they are about
     the same texts.
     """
     alike = all(same(cards, key) for key in TEXTS)
@@ -142,10 +142,24 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
     return f"Larger for {name} than for {others[0][0]} by {gap}; the {level} intervals do not overlap."
 
 
+def data_name(card: AuditCard) -> str:
+    """What the data of an audit are called, without the folders that they lie in."""
+    return str(card.facts.get("data") or "unnamed data").rstrip("/").rsplit("/", 1)[-1]
+
+
+def metrics_in_words(card: AuditCard) -> list[str]:
+    """How well the model predicts these data, by each measure."""
+    return [
+        f"{name}\u00a0{number(card.facts[key])}"
+        for key, name in METRIC_NAMES.items()
+        if finite(card.facts.get(key)) is not None
+    ]
+
+
 def intro_sentence(card: AuditCard) -> str:
     """One sentence on what was audited."""
     facts = card.facts
-    data = str(facts.get("data") or "unnamed data").rstrip("/").rsplit("/", 1)[-1]
+    data = data_name(card)
     sentence = (
         f"{count(facts['examples'])} examples of {data}"
         if "examples" in facts
@@ -153,20 +167,19 @@ def intro_sentence(card: AuditCard) -> str:
     )
     if facts.get("split"):
         sentence += f" ({split_in_words(str(facts['split']))})"
-    if facts.get("activation") or facts.get("attention"):
-        sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
+    mechanism = facts.get("activation") or facts.get("attention")
+    if mechanism not in (None, "", ATTENTION):  # without a name, or there is none
+        sentence += f", read with {mechanism} attention"
     if card.method != ATTENTION:
         sentence += f", explained by {card.method}"
-    measured = [
-        f"{name}\u00a0{number(facts[key])}"
-        for key, name in METRIC_NAMES.items()
-        if finite(facts.get(key)) is not None
-    ]
+    measured = metrics_in_words(card)
     sentence = f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
     if facts.get("reading"):
-        sentence += f" Attention is read at {facts['reading']}."
+        sentence += f" The attention analysed: {facts['reading']}."
     maps = facts.get("identifiability")
-    return f"{sentence} Identifiability is asked of {maps['read']}." if isinstance(maps, dict) else sentence
+    return (
+        f"{sentence} Identifiability is measured at {maps['read']}." if isinstance(maps, dict) else sentence
+    )
 
 
 def use_caution(card: AuditCard) -> str:
@@ -209,8 +222,8 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
     explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
     if card.facts.get("against_guessing") == "not better":
         yield (
-            f"the model is not better than {guess}{over_guessing(card)}. What "
-            f"{explanation} agrees with is then of little interest."
+            f"the model is not better than {guess}{over_guessing(card)}. Then the agreement of "
+            f"{explanation} is of little interest."
         )
     if card.facts.get("against_guessing") == "undecided":
         size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
@@ -223,20 +236,20 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
             else f"these {size}{nouns.texts} do not show whether the model is better than "
             f"{guess}{over_guessing(card)}. "
         )
-        yield (f"{shown}If it is not, what {explanation} agrees with is of little interest.")
+        yield (f"{shown}If it is not, the agreement of {explanation} is of little interest.")
     yield from filter(None, (use_caution(card), sign_caution(card)))
     if "sink_share" in card.facts:
         yield (
             f"{number(card.facts['sink_share'])} of the weights of {nouns.a_text} is on its first token, an "
-            f"attention sink, which sways every number on the order of {nouns.tokens}. Findings "
-            "'without the first token' leave it as it is, and ask about the others."
+            f"attention sink, which affects every number about the order of {nouns.tokens}. Findings "
+            f"'without the first token' keep its weight, and are about the other {nouns.tokens}."
         )
 
 
 def comparison_headline(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
 ) -> str:
-    """Of two cards: in how many of the questions that both decide a paired difference is clear of zero, each
+    """For two cards: in how many of the questions that both decide a paired difference is clear of zero, each
     at its own level; of others, what they are called."""
     asked = titled_quantities(cards)
     judged = []

@@ -15,8 +15,8 @@ FOLDERS = re.compile(r"^.*[/\\](?=.)")
 
 
 def model_card(card: AuditCard) -> str:
-    """The section for the ``README.md`` of a model: what follows from the audit, what may be said and what
-    may not, each with the finding that it rests on, and how it was measured.
+    """The section for the ``README.md`` of a model: the result of the audit, what you can claim and what
+    you cannot, each with its finding, and how it was measured.
 
     Source: Mitchell et al. (2019), section 4.7.
     """

@@ -11,7 +11,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def finite(value: Any) -> float | None:
-    """The value as a float, or None where there is none (None, NaN, infinite, not a number)."""
+    """The value as a float, or None if there is none (None, NaN, infinite, not a number)."""
     if value is None or isinstance(value, (str, bytes)):
         return None
     try:
@@ -22,7 +22,7 @@ def finite(value: Any) -> float | None:
 
 
 def number(value: Any, digits: int = 3, plus: bool = False) -> str:
-    """Fixed decimals, more of them where these would round to zero; a dash for None and NaN."""
+    """A number with fixed decimals, or more if it would round to zero; a dash for None and NaN."""
     amount = finite(value)
     if amount is None:
         return DASH
@@ -41,7 +41,7 @@ def number(value: Any, digits: int = 3, plus: bool = False) -> str:
 
 
 def times_ten(power: int) -> str:
-    """``·10⁻⁸``, to stand behind the digits of a number."""
+    """``·10⁻⁸``, to follow the digits of a number."""
     return f"·10{str(power).translate(_SUPERSCRIPT)}"
 
 

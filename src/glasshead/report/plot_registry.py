@@ -12,7 +12,7 @@ Draw = TypeVar("Draw", bound=Callable[..., Figure | None])
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """Chosen tokens, all of them followed, and the step of what is shown at one step (else the last)."""
+    """Chosen tokens, all of them followed, and the step that is shown (default: the last)."""
 
     tokens: tuple[str, ...] = ()
     step: int | None = None
@@ -20,9 +20,9 @@ class PlotOptions:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot and what it is drawn from.
+    """A plot and the kind of values that it draws.
 
-    ``of`` is the class of what is drawn: a value of `glasshead.results` (`AuditCard`: several cards and their
+    ``of`` is the class of these values: one of `glasshead.results` (`AuditCard`: several cards and their
     names), or one of an extension. ``sections`` are those of its page, in the ``order`` of that page.
     ``drawn_by`` names the command or method that draws it (empty: ``plot`` with its name). ``tokens`` says
     whether tokens can be chosen, ``at_step`` whether a step can: these are passed as `PlotOptions`.

@@ -21,7 +21,7 @@ GLYPHS = {
 }
 MEANINGS = {
     Standing.LEADS: "leads: no other method is shown to be better",
-    Standing.BEHIND: "better than a random order, and another method is better",
+    Standing.BEHIND: "better than a random order, but another method is better",
     Standing.NOT_SHOWN: "not distinguishable from a random order",
     Standing.WORSE: "worse than a random order",
     Standing.UNDECIDED: "undecided",
@@ -31,7 +31,7 @@ OWN_EDIT = "*"
 
 @dataclass(frozen=True)
 class CriterionColumn:
-    """One statistic under one meaning of deleting, and what it is called."""
+    """One statistic under one type of deletion, and what it is called."""
 
     statistic: str
     against: str
@@ -61,7 +61,7 @@ class RankingRow:
 
 
 def criterion_columns(ranking: MethodRanking, statistic: str) -> list[CriterionColumn]:
-    """The meanings of deleting; with the statistic of the conclusion, human marks too."""
+    """The types of deletion; with the statistic of the conclusion, human marks too."""
     columns = [CriterionColumn(statistic, removal, removal) for removal in ranking.removals]
     if ranking.has_plausibility and statistic == ranking.statistic:
         columns.append(CriterionColumn(AUPRC, "", "human marks (AUPRC)"))
@@ -126,7 +126,7 @@ def used_glyphs(ranking: MethodRanking, statistic: str) -> list[tuple[str, str]]
     shown = [standing for standing in Standing if any(cell.standing == standing for cell in cells)]
     entries = [(GLYPHS[standing], MEANINGS[standing]) for standing in shown]
     if any(cell.own_edit for cell in cells):
-        entries.append((OWN_EDIT, f"scores {nouns_of(ranking.facts).tokens} by this very edit"))
+        entries.append((OWN_EDIT, f"scores {nouns_of(ranking.facts).tokens} by this same edit"))
     return entries
 
 
@@ -152,9 +152,9 @@ def intro_sentence(ranking: MethodRanking) -> str:
     return (
         f"{display_name(ranking.statistic, ranking.words).capitalize()}, over "
         f"{nouns.count(facts['examples'])} of "
-        f"{visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired "
-        "intervals and exchange tests, which must say the same, "
-        f"corrected for {count(facts['comparisons'])} comparison{'s' if facts['comparisons'] != 1 else ''}."
+        f"{visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired intervals and "
+        f"exchange tests, which must agree, corrected for {count(facts['comparisons'])} "
+        f"comparison{'s' if facts['comparisons'] != 1 else ''}."
     )
 
 

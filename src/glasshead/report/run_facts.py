@@ -53,11 +53,11 @@ NAMES = {
     "truncated_to": "{Texts} cut to ({tokens})",
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
-    "top_tokens": "Largest scores held against marks, per {text}",
+    "top_tokens": "Largest scores compared with marks, per {text}",
     "removal": "Faithfulness: {tokens} are removed by",
-    "faithfulness_texts": "Faithfulness: {texts} asked",
+    "faithfulness_texts": "Faithfulness: {texts} used",
     "random_orders": "Random orders of every {text}",
-    "comparisons": "Comparisons of a table, for which each is corrected",
+    "comparisons": "Number of comparisons that each is corrected for",
     "interval_level": "Level of each of these intervals",
     "rank_seed": "Seed of random orders and bootstrap",
     "slice_level": "Level of the intervals of slices",
@@ -98,7 +98,8 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def any_signed(*cards: AuditCard) -> bool:
-    """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
+    """Whether weights of any card can be negative, so that their sign is a gauge; also if a card does not
+    say."""
     return any(card.facts.get("signed") is not False for card in cards if card.method == ATTENTION)
 
 

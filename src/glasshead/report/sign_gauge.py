@@ -22,10 +22,10 @@ def sign_sentence(card: AuditCard) -> str:
     if card.method != ATTENTION:
         return ""
     if facts.get("signed") is False:
-        return "The weights are never negative: a colour's sign comes from the contribution alone."
+        return "The weights are never negative: the sign of a colour comes only from the contribution."
     fixed = facts.get("gauge")
     if facts.get("signed") and not isinstance(fixed, dict):
-        return "The weights are signed, and their sign was never fixed: it is an accident of the seed."
+        return "The weights are signed, but their sign was never fixed: it is an accident of the seed."
     if not facts.get("signed") or not isinstance(fixed, dict):
         return ""
     margin = f"margin {number(fixed.get('margin'), 2)} of 1"
@@ -33,14 +33,17 @@ def sign_sentence(card: AuditCard) -> str:
     polarities = "" if positive is None else f", with {share(positive)} of the polarities positive"
     kind = fixed.get("kind")
     if kind == SIGN_IN_WEIGHTS:
-        start = f"The weights are signed, and the sign lives in them ({margin}{polarities})"
+        start = (
+            "The weights are signed, and their sign mostly says which class a token supports "
+            f"({margin}{polarities})"
+        )
     elif kind == ONE_SIGN:
         start = (
             f"The weights are signed, but have one sign{least_share(fixed)}: they say how much a token "
-            "counts, and the values for which side"
+            "counts, and the values say for which class"
         )
     else:
-        start = f"The weights are signed, and it is undecided where the sign lives ({margin})"
+        start = f"The weights are signed, but the meaning of their sign is undecided ({margin})"
     return f"{start}. To fix the gauge, {sign_change(fixed)}{kind_counts(fixed)}."
 
 
@@ -50,7 +53,7 @@ def sign_caution(card: AuditCard) -> str | None:
     if not card.facts.get("signed") or not isinstance(fixed, dict) or fixed.get("kind") != UNDECIDED:
         return None
     return (
-        "it is undecided whether the sign lives in the weights or in the values (margin "
+        "it is undecided whether the sign is in the weights or in the values (margin "
         f"{number(fixed.get('margin'), 2)}): trust contributions, not signed weights."
     )
 
@@ -81,7 +84,7 @@ def class_fact(one: Mapping[str, Any]) -> str:
         else f"Σ|a| positive {estimate_and_interval(one['positive'], 3)}"
     )
     few = one["texts"] < MIN_TEXTS_PER_CLASS
-    note = f" (fewer than {MIN_TEXTS_PER_CLASS}, so without a say)" if few else ""
+    note = f" (fewer than {MIN_TEXTS_PER_CLASS}, so not counted)" if few else ""
     return f"{one['name']}, {one['texts']:,} texts{note}: {positive}{between}"
 
 
@@ -118,8 +121,8 @@ def sign_change(fixed: Mapping[str, Any]) -> str:
     if "signs" in fixed:
         count, heads = sum(sign < 0 for sign in fixed["signs"]), len(fixed["signs"])
         noun = "head" if heads == 1 else "heads"
-        return f"the sign of {count} of {heads} {noun} was turned round after training"
-    return f"their sign was {'kept as trained' if fixed.get('sign') == 1 else 'turned round after training'}"
+        return f"the sign of {count} of {heads} {noun} was reversed after training"
+    return f"their sign was {'kept as trained' if fixed.get('sign') == 1 else 'reversed after training'}"
 
 
 def kind_counts(fixed: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.key_findings import answers, axis_limits
 from glasshead.report.labels import finding_label
 from glasshead.report.number_format import number
-from glasshead.results import CONSTRUCTED, MIN_UNITS, AuditCard, Finding, SliceTest
+from glasshead.results import CONSTRUCTED, MIN_UNITS, PRODUCTS, AuditCard, Finding, SliceTest
 from glasshead.wording import percent, sentence
 
 NOT_TESTED = "Not tested."
@@ -43,13 +43,15 @@ class SliceRow:
 @dataclass(frozen=True)
 class SliceTable:
     """One cut of the texts, and its ``tests``: of which findings it was asked whether they differ. ``rows``
-    are the key findings, and all others that were shown to differ."""
+    are the key findings, and all others that were shown to differ. ``products`` says of which halves products
+    are; empty: of none."""
 
     by: str
     level: float
     rows: Sequence[SliceRow]
     tests: Sequence[SliceTest]
     nouns: Nouns
+    products: str = ""
 
     @property
     def tested(self) -> int:
@@ -79,10 +81,10 @@ class SliceTable:
     @property
     def summary(self) -> str:
         """How many findings differ."""
+        if not self.tests and self.products:
+            return f"Slices are not tested against each other if products are in {self.products}."
         if not self.tests:
-            return (
-                f"No finding could be tested: none of them is a mean of numbers of single {self.nouns.texts}."
-            )
+            return f"No finding could be tested: none of them is a mean over single {self.nouns.texts}."
         if not self.tested:
             return (
                 f"No finding could be tested: fewer than two slices have {MIN_UNITS} {self.nouns.texts} "
@@ -117,7 +119,8 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
             if name in findings and any(finding.reason not in CONSTRUCTED for finding in findings[name])
         ]
         level = max((one.level for group in findings.values() for one in group), default=0.95)
-        tables.append(SliceTable(by, level, rows, list(tests.values()), nouns_of(card.facts)))
+        products = card.facts.get(PRODUCTS, "")
+        tables.append(SliceTable(by, level, rows, list(tests.values()), nouns_of(card.facts), products))
     return tables
 
 

@@ -13,7 +13,7 @@ from glasshead.report.colours import SIGNED_SHADES, SIZE_SHADES
 
 SHADES = LinearSegmentedColormap.from_list("shades", SIZE_SHADES)
 SIGNED = LinearSegmentedColormap.from_list("signed", SIGNED_SHADES)
-"""Of numbers that have a size alone, and of those with a sign."""
+"""For numbers that have a size alone, and of those with a sign."""
 
 
 ONE_DRAWS = threading.RLock()

@@ -1,4 +1,4 @@
-"""Two versions of a text beside each other: which letters of one stand where letters of the other do."""
+"""Two versions of a text next to each other: which letters of one stand where letters of the other do."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 WORDS = regex.compile(rf"(?V1)((?:(?=[\w--[{UNSPACED}]])\X)+|(?!\s)\X)((?:(?=\s)\X)*)")
 BLANKS = regex.compile(r"(?:(?=\s)\X)*")
 MOST_PAIRS = 400_000_000
-"""Of a word of one text with a word of the other that are looked at: a second or two. Two texts with more
-of them, after what they begin and end with alike, differ as a whole."""
+"""For a word of one text with a word of the other that are looked at: a second or two. Two texts with more of
+them, after what they begin and end with alike, differ as a whole."""
 
 
 @dataclass(frozen=True)
 class AlignedPiece:
-    """Letters [start, end) of both texts that stand in one column; one of them may be empty."""
+    """Letters [start, end) of both texts that share a column; one of them may be empty."""
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -35,12 +35,12 @@ class Word(NamedTuple):
 
 
 def align_texts(before: str, after: str) -> list[AlignedPiece]:
-    """Both texts in pieces: one for each word that they share, with what is around it, and one for each
-    stretch that differs.
+    """Both texts in pieces: one for each shared word and the characters around it, and one for each part
+    that differs.
 
-    Every letter of either text lies in one piece, in order. The longest common subsequence of words and marks
-    decides what is shared; scripts without blanks are compared letter by letter, and no letter is taken from
-    its accents.
+    Every letter of both texts is in one piece, in order. The longest common subsequence of words and marks
+    decides what is shared; scripts without blanks are compared letter by letter, and letters keep their
+    accents.
     """
     firsts, seconds = words_of(before), words_of(after)
     pieces: list[AlignedPiece] = []

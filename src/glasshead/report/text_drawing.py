@@ -32,12 +32,12 @@ from glasshead.wording import sentence
 
 @dataclass(frozen=True)
 class DrawnSpan:
-    """Letters of the text from ``start`` to ``end`` with the colour of their token, which is None where none
-    lies; ``tokens`` are all that lie there.
+    """Letters of the text from ``start`` to ``end`` with the colour of their token (None: no token);
+    ``tokens`` are all tokens there.
 
     ``number`` is what is coloured, the sum over them, and ``certain`` says whether it is the only one;
-    ``share`` is the strength of the colour in [−1, 1], ``least`` that of the least weight it can have,
-    ``doubt`` is that of `ColouredSpan`, ``description`` the token's numbers in words.
+    ``share`` is the strength of the colour in [−1, 1], ``least`` that of the smallest possible weight,
+    ``doubt`` as in `ColouredSpan`, ``description`` the token's numbers in words.
     """
 
     start: int
@@ -66,9 +66,9 @@ class DrawnNumbers:
 
 @dataclass(frozen=True)
 class TextDrawing:
-    """What is drawn of an attribution: the letters of its text with their colours, what is said beside them,
-    and every number; ``scale`` says what full colour stands for, ``quantity`` is what is coloured,
-    ``diverging`` numbers have two colours, ``ranged`` ones stand for weights with intervals."""
+    """What is drawn of an attribution: the letters of its text with their colours, notes next to them, and
+    every number; ``scale`` says what full colour means, ``quantity`` is what is coloured, ``diverging``
+    numbers have two colours, ``ranged`` ones are weights with intervals."""
 
     spans: tuple[DrawnSpan, ...]
     prediction: str
@@ -89,8 +89,8 @@ class TextDrawing:
 def draw_text(
     attribution: Attribution, scale: float | None = None, classes: int | None = None
 ) -> TextDrawing:
-    """What is drawn of an attribution; ``scale`` is what has full strength (None: its largest number),
-    ``classes`` how many the model has, if that is known."""
+    """What is drawn of an attribution; ``scale`` is the number drawn at full strength (None: the largest),
+    ``classes`` how many classes the model has, if that is known."""
     text = visible(attribution.text)
     full = shared_scale([attribution]) if scale is None else scale
     spans = coloured_spans(attribution, full)

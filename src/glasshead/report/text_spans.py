@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from glasshead.escaping import visible
-from glasshead.report.number_format import finite, number
+from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.weight_intervals import spoken_range
-from glasshead.results import Attribution
+from glasshead.results import SMALL_CHANGE, Attribution, Written
+from glasshead.wording import join_names
 
 SCORE_NAMES = (
     dict.fromkeys(("attention", "layer-mean", "layer-max", "layer-min"), "weight")
@@ -96,8 +97,7 @@ def sum_of(numbers: Sequence[float | None], tokens: Sequence[int]) -> float | No
 
 
 def doubt(attribution: Attribution, *tokens: int) -> Literal["", "maybe", "unknown"]:
-    """Whether the weight of tokens of one place may be zero, or has no known range; empty where nobody
-    asked."""
+    """Whether the weight of tokens there may be zero, or has no known range; empty if not requested."""
     if attribution.intervals is None:
         return ""
     if attribution.interval(*tokens) is None:
@@ -126,9 +126,7 @@ def drawn_tokens(attribution: Attribution) -> set[int]:
 
 def drawn_max(attribution: Attribution) -> float:
     """The largest magnitude of what is drawn at a place of the text; a sink pales no other weight."""
-    places = drawn_places(attribution)
-    if attribution.sink is not None and attribution.colours is attribution.scores:
-        places = [tokens for tokens in places if 0 not in tokens]
+    places = [tokens for tokens in drawn_places(attribution) if attribution.off_scale.isdisjoint(tokens)]
     values = (drawn_number(attribution, tokens) for tokens in places)
     return max((abs(value) for value in values if value is not None), default=0.0)
 
@@ -155,17 +153,27 @@ def diverging(attribution: Attribution) -> bool:
 
 
 def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> float:
-    """The magnitude that is drawn at full strength, one for several texts, so that texts compare.
+    """The magnitude drawn at full strength. Several texts share it, so that you can compare them.
 
-    A quantile below 1 keeps one extreme text from paling all others. Tokens without a place in the text, such
-    as [CLS], do not count.
+    A quantile below 1 keeps one extreme text from making all others pale. Tokens without a place in the
+    text, such as [CLS], do not count.
     """
     peaks = [value for value in map(drawn_max, attributions) if value > 0]
     return float(np.quantile(peaks, quantile)) if peaks else 1.0
 
 
+def scales_of(attributions: Sequence[Attribution]) -> list[float]:
+    """The scale of each: one for all texts of a method, since numbers of different methods are not
+    comparable."""
+    of_method = {
+        method: shared_scale(one for one in attributions if one.method == method)
+        for method in {one.method for one in attributions}
+    }
+    return [of_method[one.method] for one in attributions]
+
+
 def scale_words(attribution: Attribution, scale: float) -> str:
-    """What full colour stands for: ``full colour: contribution 0.033``."""
+    """What full colour means: ``full colour: contribution 0.033``."""
     return f"full colour: {quantity(attribution)} {number(scale)}"
 
 
@@ -195,20 +203,37 @@ def prediction(attribution: Attribution) -> str:
 
 
 def computation(attribution: Attribution) -> str:
-    """With which settings the numbers were computed, and how far they are from complete; empty where there is
-    nothing to say."""
+    """The settings of the computation, and the completeness gap; empty if there is nothing to report."""
     gap = attribution.completeness_gap
     missed = "" if gap is None else f"completeness gap {gap:+.2g}"
     return "; ".join(filter(None, (attribution.settings, missed)))
 
 
 def sink_in_words(attribution: Attribution) -> str:
-    """How much of the attention is on the first token, if that is a sink; else empty."""
-    if attribution.sink is None:
-        return ""
+    """How much of the attention is on sinks: the first token, and parts of the image; else empty."""
+    words = []
+    if attribution.sink is not None:
+        words.append(
+            f"{number(attribution.sink)} of the weights is on the first token, an attention sink: models "
+            "that read from left to right often put unused weight there"
+        )
+    if attribution.image_sinks:
+        scores, boxes = attribution.scores, attribution.boxes or ()
+        seen = [token for token, box in enumerate(boxes) if box is not None] or list(attribution.image_sinks)
+        whole = math.fsum(abs(scores[token]) for token in seen)
+        own = math.fsum(abs(scores[token]) for token in attribution.image_sinks)
+        share = number(own / whole) if whole else DASH
+        words.append(f"{share} of the weights on the image is on {sinks_in_words(attribution)} (marked ×)")
+    return "; ".join(words)
+
+
+def sinks_in_words(attribution: Attribution | Written) -> str:
+    """The attention sinks of an image, and what they are."""
+    names = [visible(attribution.tokens[token]) for token in attribution.image_sinks]
+    sinks = "an attention sink" if len(names) == 1 else "attention sinks"
     return (
-        f"{number(attribution.sink)} of the weights is on the first token, an attention sink: models that "
-        "read from left to right often put there what they need nowhere"
+        f"{join_names(names)}, {sinks} in the image: nearly every head looks there, and if nothing is read "
+        f"there the prediction changes by less than {SMALL_CHANGE:g}, no more than for an average other part"
     )
 
 

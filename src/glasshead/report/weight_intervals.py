@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from glasshead.report.number_format import MINUS, finite, number, times_ten
 from glasshead.results import POINT_WIDTH, Attribution
 
-MEANING = "all weights that give the same head output; no confidence interval"
+MEANING = "all weights that give the same head output; not a confidence interval"
 ARROW = 0.15  # of an axis
 HATCH, UNKNOWN = "░", "?"
 TYPICAL = 0.01  # how far rounding moves an end, of 1/margin

@@ -4,7 +4,7 @@ import math
 
 from glasshead.escaping import one_line
 from glasshead.report.number_format import DASH, finite, number
-from glasshead.report.text_spans import SCORE_NAMES
+from glasshead.report.text_spans import SCORE_NAMES, sinks_in_words
 from glasshead.results import ATTENTION, Written, WrittenMap, WrittenToken
 
 STRONGEST = 3
@@ -39,6 +39,9 @@ def facts_in_words(written: Written) -> list[str]:
             f"more than half of the weights is on the {place}, an attention sink, which is not named among "
             f"the strongest ({'; '.join(found)})"
         )
+    if written.image_sinks:
+        in_image = sinks_in_words(written)
+        facts.append(f"{in_image} (marked × on the page, and left out of the colours of attention)")
     return [one_line(fact) for fact in [*facts, *written.notes]]
 
 
@@ -58,12 +61,12 @@ def choice_in_words(written: Written, place: int) -> str:
     probability = number(math.exp(token.log_probability))
     said = f"probability {probability}, rank {token.rank} of all tokens"
     if token.chance is None:
-        how = f"{written.strategy} weighs whole texts, not this token alone"
+        how = f"{written.strategy} compares whole texts, not single tokens"
     elif token.chance == 1:
         how = f"{written.strategy} left nothing else to choose"
     else:
         left_out = sum(other.chance == 0 for other in token.alternatives)
-        how = f"{written.strategy} drew it with chance {number(token.chance)}"
+        how = f"{written.strategy} drew it with probability {number(token.chance)}"
         if left_out:
             how += f" and left out {left_out} of the {len(token.alternatives)} most probable tokens"
     return one_line(f"{said}; {how}; entropy {number(token.entropy, 2)} nats")
@@ -79,12 +82,14 @@ def alternatives_in_words(token: WrittenToken) -> str:
 
 
 def strongest_before(written: Written, one: WrittenMap, place: int) -> str:
-    """The tokens before a place with the largest numbers, but for an attention sink."""
-    sink = written.source if one.sinks(written.source)[place] is not None else -1
+    """The tokens before a place with the largest numbers, but for attention sinks."""
+    sinks = set(written.image_sinks if one.method == ATTENTION else ())
+    if one.sinks(written.source)[place] is not None:
+        sinks.add(written.source)
     values = [
         (abs(value), at)
         for at, score in enumerate(one.scores[place])
-        if (value := finite(score)) and at != sink
+        if (value := finite(score)) and at not in sinks
     ]
     top = sorted(values, key=lambda pair: (-pair[0], pair[1]))[:STRONGEST]
     said = (

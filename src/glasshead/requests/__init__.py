@@ -1,5 +1,5 @@
-"""What each command is asked, said once: from a request come the options of the command line, the keywords of
-the Python function and their check, and what a resumed folder was measured with. Knows nothing of torch."""
+"""The request of each command, defined once: the options of the command line, the keywords of the Python
+function and their checks, and the settings of a resumed folder all come from it. It does not need torch."""
 
 from glasshead.requests import readers
 from glasshead.requests.audit import (
@@ -9,8 +9,14 @@ from glasshead.requests.audit import (
     MeasuringRequest,
     RankRequest,
 )
-from glasshead.requests.cite import CiteRequest
-from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRequest, WritingRequest
+from glasshead.requests.cite import CiteRequest, PassagesRequest, SourcesRequest
+from glasshead.requests.explain import (
+    ExplainRequest,
+    GenerateRequest,
+    MethodRequest,
+    WritingRequest,
+    methods_of,
+)
 from glasshead.requests.fields import (
     Option,
     Request,
@@ -30,6 +36,7 @@ from glasshead.requests.subject import (
     DataRequest,
     OpeningRequest,
     RenamingRequest,
+    WatchedRequest,
 )
 
 __all__ = [
@@ -37,6 +44,7 @@ __all__ = [
     "DataRequest", "ExplainRequest", "GenerateRequest",
     "HeadsRequest", "InsideRequest", "InsideViewRequest", "JudgedRequest", "LensRequest",
     "LogitAttributionRequest", "MeasuringRequest", "MethodRequest", "OpeningRequest", "Option",
-    "PatchRequest", "RankRequest", "RenamingRequest", "Request", "WritingRequest", "check_values",
-    "defaults_of", "fingerprint_fields", "option", "options_of", "readers", "takes", "types_of",
+    "PassagesRequest", "PatchRequest", "RankRequest", "RenamingRequest", "Request", "SourcesRequest",
+    "WatchedRequest", "WritingRequest", "check_values",
+    "defaults_of", "fingerprint_fields", "methods_of", "option", "options_of", "readers", "takes", "types_of",
 ]  # fmt: skip

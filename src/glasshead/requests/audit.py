@@ -13,7 +13,7 @@ FOR_IDENTIFIABILITY = "For identifiability: "
 
 
 class JudgedRequest(DataRequest):
-    """Which model is asked about data with labels, and perhaps marks."""
+    """The options of commands that read data with labels, and perhaps marks."""
 
     train: Any = option(
         default=None,
@@ -23,38 +23,43 @@ class JudgedRequest(DataRequest):
     )
     marks_column: str | None = option(
         default=None,
-        help=r"The column of human marks, \[\[start, end], …] in characters; else marks, if there.",
+        help="The column of human marks, \\[\\[start, end], …] in characters (default: marks, if there is "
+        "one).",
     )
     blocks: int | None = option(
         default=None,
-        help="Of images: blocks of patches in each direction, each one unit; 0: every patch; else 4.",
+        help="For images: divide each side into this many blocks of patches, each one unit; 0 makes every "
+        "patch a unit (default: 4).",
         least=0,
     )
 
 
 class MeasuringRequest(DataRequest):
-    """Who measures the inputs, and where what was measured is kept."""
+    """The processes that measure the inputs, and the folder for their measurements."""
 
     workers: int | None = option(
         default=None,
-        help="Local processes that share the texts, with one thread each; else this process alone.",
+        help="Local processes that share the texts, one thread each (default: this process alone).",
         least=1,
         most=1000,
         measures=False,
     )
     ray: str | None = option(
         default=None,
-        help="Run on this Ray cluster; auto: the one that runs here.",
+        help="Run on this Ray cluster; auto: the one that this machine belongs to.",
         metavar="ADDRESS",
         measures=False,
     )
     gpus_per_task: float = option(
-        default=0.0, help="On a Ray cluster: GPUs of each task; 0.5 lets two share one.", measures=False
+        default=0.0,
+        help="On a Ray cluster: GPUs for each task; with 0.5, two tasks share one.",
+        measures=False,
     )
     store: Any = option(
         default=None,
-        help="The folder of what was measured, which goes on there.",
+        help="The folder of earlier measurements, to continue from.",
         flag="",
+        read=readers.folder,
         measures=False,
     )
 
@@ -65,18 +70,21 @@ class MeasuringRequest(DataRequest):
 
 
 class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
-    """Which audits of which explanation, on which data."""
+    """The options of ``audit``: the audits, the explanation, and the data."""
 
+    dtype: Any = option(
+        default="float64",
+        help="Precision: float64 keeps ties and tiny changes exact; float32 is faster; bfloat16 and float16 "
+        "are faster still on hardware that multiplies them, and their noise makes intervals wider.",
+    )
     audits: tuple[str, ...] | None = option(
         default=None,
-        help="Audits to run (glasshead list audits); else all but adversarial, explanation, heads and "
-        "operators.",
+        help="Audits to run (glasshead list audits; default: all but adversarial, explanation, heads and "
+        "operators).",
         metavar="A,B,…",
         read=readers.names,
     )
-    method: str = option(
-        default="attention", help="The explanation that is audited (glasshead list explainers)."
-    )
+    method: str = option(default="attention", help="The explanation to audit (glasshead list explainers).")
     references: tuple[str, ...] = option(
         default=(),
         help="For agreement: more explanations to compare it with, besides gradients and weight removal.",
@@ -85,38 +93,41 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     )
     by: tuple[str, ...] = option(
         default=(),
-        help="Every finding also for each slice of the texts: class, length, correct, confidence, "
-        "identifiability, or a column of the data; may be repeated.",
+        help="Report every finding for each slice of the texts, too: class, length, correct, confidence, "
+        "identifiability, unit (image tokens and words), or a column of the data; may be repeated.",
         metavar="SLICE",
         read=readers.each,
         repeated=True,
     )
     level: Literal["word", "sentence"] = option(
-        default="word", help="word, or sentence where a model reads sentences."
+        default="word", help="word, or sentence for models that read sentences."
     )
     draws: int | None = option(
         default=None,
-        help="Draws of a perturbation test, at most 1000; else 100, or 20 where slow.",
+        help="Draws of a perturbation test, at most 1000 (default: 100, or 20 for slow models).",
         least=1,
         most=1000,
     )
     layers: Any = option(
         default=None,
-        help=f"{FOR_IDENTIFIABILITY}layers; else the one that is read.",
+        help=f"{FOR_IDENTIFIABILITY}layers (default: the one that is shown).",
         metavar="all|A,B,…",
         read=readers.numbers,
     )
     heads: Any = option(
-        default=None, help=f"{FOR_IDENTIFIABILITY}heads; else all.", metavar="all|A,B,…", read=readers.numbers
+        default=None,
+        help=f"{FOR_IDENTIFIABILITY}heads (default: all).",
+        metavar="all|A,B,…",
+        read=readers.numbers,
     )
     rows: Any = option(
         default=None,
-        help=f"{FOR_IDENTIFIABILITY}rows of a map; else the one that is read.",
+        help=f"{FOR_IDENTIFIABILITY}rows of a map (default: the one that is shown).",
         metavar="cls|last|all|A,B,…",
         read=readers.numbers_or_name,
     )
     top: int | None = option(
-        default=None, help=f"{FOR_IDENTIFIABILITY}only this many weights of a row, the largest.", least=1
+        default=None, help=f"{FOR_IDENTIFIABILITY}only this many of the largest weights of a row.", least=1
     )
     tolerance: float = option(
         default=0.0,
@@ -125,13 +136,14 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     )
     processes: int | None = option(
         default=None,
-        help=f"{FOR_IDENTIFIABILITY}processes; else one for each core, and in Python one.",
+        help=f"{FOR_IDENTIFIABILITY}processes (default: one for each core, in Python one).",
         least=1,
         measures=False,
     )
     budget: float | str | None = option(
         default=None,
-        help="Measure random texts for about this long (90s, 10m, 2h), then judge those; --resume goes on.",
+        help="Measure random texts for about this long (90s, 10m, 2h), then judge them; continue with "
+        "--resume.",
         metavar="TIME",
         read=readers.seconds,
         measures=False,
@@ -150,7 +162,7 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
 
 
 class RankRequest(UnitRequest, MeasuringRequest, JudgedRequest):
-    """Which explanations are held against each other, on which data."""
+    """The options of ``rank``: the explanations to compare, and the data."""
 
     methods: tuple[str, ...] = option(
         kw_only=False,
@@ -161,23 +173,23 @@ class RankRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     )
     removals: tuple[str, ...] | None = option(
         default=None,
-        help="Meanings of deleting a word (glasshead list removals); else all that the model allows.",
+        help="Types of deletion (glasshead list removals; default: all that the model allows).",
         metavar="A,B,…",
         read=readers.names,
     )
     statistic: str = option(
         default="comprehensiveness",
-        help="What the conclusion rests on: comprehensiveness, sufficiency, deletion or insertion.",
+        help="What the conclusion is based on: comprehensiveness, sufficiency, deletion or insertion.",
         measures=False,
     )
 
 
 class HeadsRequest(MeasuringRequest):
-    """Which model is asked what its heads do, before which texts."""
+    """The options of ``heads``: the model, the texts, and what to measure."""
 
     texts: Any = option(
         default=(),
-        help="Draw the maps of this text, or image file (again for more); else of the first two.",
+        help="Draw the maps of this text or image file; may be repeated (default: the first two).",
         flag="--text",
         read=readers.each,
         repeated=True,
@@ -186,6 +198,6 @@ class HeadsRequest(MeasuringRequest):
     effects: bool = option(
         flag="--effects/--no-effects",
         default=True,
-        help="Measure what the predictions lose without each head, which takes a pass for every head.",
+        help="Measure the effect of each head on predictions: one pass per head.",
         measures=False,  # else fewer rows are measured
     )

@@ -46,12 +46,12 @@ FIELD_KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """How a field is asked for.
+    """How a field is spelled as an option.
 
     ``help`` is its sentence on the command line and in the reference. ``flag`` is its spelling on the command
-    line (None: after its name; "": Python alone has it), ``metavar`` what stands for its value. A number is
-    from ``least`` to ``most``. ``read`` makes a value of what is given in Python or typed. ``repeated``
-    options are typed once for each value. ``measures`` says whether another value measures something else.
+    line (None: after its name; "": only Python has it), ``metavar`` the placeholder of its value. A number
+    is from ``least`` to ``most``. ``read`` converts what is passed in Python or typed. ``repeated``
+    options are typed once for each value. ``measures`` says whether its value changes what is measured.
     """
 
     help: str
@@ -65,13 +65,13 @@ class Option:
 
 
 def option(*, help: str, default: Any = dataclasses.MISSING, kw_only: bool = True, **more: Any) -> Any:
-    """A field, given by its name unless ``kw_only`` is off: then by its place."""
+    """A field, passed by name or, if ``kw_only`` is off, by position."""
     return dataclasses.field(default=default, kw_only=kw_only, metadata={"option": Option(help, **more)})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option,))
 class Request:
-    """What is asked of a command; checked when it is made. None stands for the default of a field.
+    """The options of a command, checked on creation. None means the default of a field.
 
     Raises:
         InputError: on a value of another kind than its field takes, or out of its range.
@@ -109,7 +109,7 @@ def options_of(request: Any) -> dict[str, Option]:
 
 
 def fingerprint_fields(request: Request) -> dict[str, Any]:
-    """The fields that change what is measured: those by which a resumed folder is known."""
+    """The fields that change what is measured: those that must match when a folder is resumed."""
     kind: Any = type(request)
     return {name: getattr(request, name) for name, entry in options_of(kind).items() if entry.measures}
 
@@ -137,7 +137,7 @@ def union_types(hint: Any) -> tuple[Any, ...]:
 
 
 def check_values(request: type, **values: object) -> None:
-    """Raise InputError on a value that is none for a field of a request."""
+    """Raise InputError on an invalid value of a field of a request."""
     for name, value in values.items():
         check_value(name, value, request)
 
@@ -152,7 +152,7 @@ def check_value(name: str, value: object, request: type) -> None:
         raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
     fitting = [FIELD_KINDS[kind] for kind in kinds if kind in FIELD_KINDS]
     if fitting and not any(fits(value) for fits, _ in fitting):
-        expected = " or ".join(words for _, words in fitting)
+        expected = " or ".join(words for _, words in fitting).replace("a word or a word", "a word")
         several = ""
         if expected == "a word" and are_words(value):
             several = ": call once for each"

@@ -8,8 +8,10 @@ from functools import wraps
 from typing import ParamSpec, TypeVar, get_type_hints
 
 from glasshead.errors import InputError
+from glasshead.progress import watched
 from glasshead.registry import did_you_mean
 from glasshead.requests.fields import Option, Request, options_of
+from glasshead.requests.subject import WatchedRequest
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Request)
@@ -17,10 +19,10 @@ T = TypeVar("T")
 
 
 def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
-    """Decorator: a function of a request becomes one of its fields, which its docstring lists.
+    """Decorator that turns a function of a request into a function of its fields, which its docstring lists.
 
     Raises:
-        InputError: on a keyword that is no field, with the nearest that is.
+        InputError: on a keyword that is not a field, with the nearest field.
     """
     fields = options_of(request)
     signature = inspect.signature(request)
@@ -35,7 +37,11 @@ def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T
                 signature.bind(*args, **options)
             except TypeError as error:
                 raise TypeError(f"{run.__name__}() {error}") from None
-            return run(request(*args, **options))
+            asked = request(*args, **options)
+            if not isinstance(asked, WatchedRequest):
+                return run(asked)
+            with watched(asked.progress, asked.name) as progress:
+                return run(asked.replace(progress=progress))
 
         ask.__doc__ = with_arguments(run.__doc__ or "", fields)
         ask.__request__ = request  # type: ignore[attr-defined]

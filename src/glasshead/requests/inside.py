@@ -9,40 +9,40 @@ from glasshead.requests.subject import RenamingRequest
 
 
 class InsideRequest(RenamingRequest):
-    """Which model reads which text, and which answer is asked about."""
+    """The options of ``lens``: the model, the text, and the target."""
 
     model: Any = option(
         kw_only=False,
         help="A folder with a saved language model or classifier and its tokenizer, or a Hub id.",
     )
-    text: Any = option(kw_only=False, help="The text that the model reads.")
+    text: Any = option(kw_only=False, help="The text to run the model on.")
     target: int | str | None = option(
         default=None,
-        help="The next token, or the class, that is asked about (default: the predicted one).",
+        help="The next token, or the class, to explain (default: the predicted one).",
         metavar="TEXT",
     )
     at: int | str | None = option(
         default=None,
-        help="Of models that are asked about a word: the word, or its number from 0.",
+        help="For models that predict one word: the word, or its number from 0.",
         metavar="WORD",
     )
-    dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")
+    dtype: Any = option(default=None, help="Precision: float32 or float64 (default: the model's).")
 
 
 class LensRequest(InsideRequest):
-    """What is shown of each layer."""
+    """The findings of each layer."""
 
-    alternatives: int = option(default=5, help="How many tokens are named at each place.", least=1)
+    alternatives: int = option(default=5, help="How many alternatives to list for each token.", least=1)
     tuned: Any = option(
         default=None,
-        help="A file of texts like yours: an affine map is fitted for each layer (the tuned lens), and "
-        "measured on texts that were left out.",
+        help="A file of texts like yours, to fit an affine map for each layer (the tuned lens); some texts"
+        " are held out to measure the fit.",
         metavar="TEXTS",
     )
 
 
 class LogitAttributionRequest(InsideRequest):
-    """Which logit is taken apart."""
+    """The logit that is taken apart."""
 
     against: int | str | None = option(
         default=None,

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 from glasshead.requests.fields import option
-from glasshead.requests.subject import LARGEST_SEED, RenamingRequest, name_of
+from glasshead.requests.subject import LARGEST_SEED, RenamingRequest, WatchedRequest
 
 
-class PatchRequest(RenamingRequest):
-    """Which activations of which model are exchanged between which texts."""
+class PatchRequest(RenamingRequest, WatchedRequest):
+    """The options of ``patch``: the model, the pairs of texts, and the activations to exchange."""
 
     model: Any = option(
         kw_only=False,
-        help="A folder with a saved model and its tokenizer, or a Hub id: a language model, or a classifier.",
+        help="A folder with a saved model and its tokenizer, or a Hub id: a language model, or any model of "
+        "one text.",
     )
     pairs: Any = option(
         kw_only=False,
-        help="A file (csv, tsv, json, jsonl, parquet or xlsx) with the columns clean, corrupted, answer and, "
-        "where another answer is held against it, against; in Python also a table or a list of rows.",
+        help="A file (csv, tsv, json, jsonl, parquet or xlsx) with the columns clean, corrupted, answer "
+        "and optionally against, another answer to compare with, and at, the word to ask about; in Python "
+        "also a table or a list of rows.",
     )
     sites: Literal["residual", "heads", "attention", "mlp"] = option(
         default="heads",
@@ -28,13 +29,13 @@ class PatchRequest(RenamingRequest):
     )
     direction: Literal["denoise", "noise"] = option(
         default="denoise",
-        help="denoise puts activations of the clean text into the corrupted one: what brings it back; "
-        "noise the other way round: what breaks the answer.",
+        help="denoise puts activations of the clean text into the corrupted one and shows what restores "
+        "the answer; noise does the reverse and shows what breaks it.",
     )
     source: Literal["pair", "zero", "mean", "resample"] = option(
         default="pair",
-        help="What is put in: pair, from the other text; or into the clean text zero, the mean over all "
-        "clean texts of its length, or what another of them has there (resample).",
+        help="What is put in: pair, the activation of the other text; or, into the clean text, zero, the "
+        "mean over all clean texts of its length, or the activation of another one (resample).",
     )
     method: Literal["exact", "attribution", "both"] = option(
         default="exact",
@@ -42,23 +43,24 @@ class PatchRequest(RenamingRequest):
     )
     n_steps: int = option(
         default=1,
-        help="Of attribution: the gradient is the mean over so many inputs between both texts.",
+        help="For attribution: average the gradient over this many inputs between the two texts.",
         least=1,
         most=1000,
     )
+    into: str | None = option(
+        default=None,
+        help="For heads: only what one head of a later layer reads of them, such as 1-2:k, the keys of head "
+        "2 of layer 1 (q: queries, v: values, 1-2: all three).",
+        metavar="HEAD",
+    )
     null: bool = option(
         default=True,
-        help="Of denoise: exchange with another pair too, which must not do the same.",
+        help=(
+            "Also exchange with foreign activations, which should not have the same effect: those of "
+            "another pair (denoise), or else a change of equal size in a random direction."
+        ),
         flag="--null/--no-null",
     )
-    limit: int | None = option(default=None, help="Read this many random pairs.", least=1)
-    seed: int = option(default=0, help="Seed of all that is drawn.", least=0, most=LARGEST_SEED)
-    dtype: Any = option(default="float32", help="In which precision: float32 or float64.")
-    progress: Callable[..., None] | None = option(
-        default=None, help="A function that is told what is being done.", flag="", measures=False
-    )
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return name_of(self.model)
+    limit: int | None = option(default=None, help="Use this many random pairs.", least=1)
+    seed: int = option(default=0, help="Seed of all random draws.", least=0, most=LARGEST_SEED)
+    dtype: Any = option(default="float32", help="Precision: float32 or float64.")

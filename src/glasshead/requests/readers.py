@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from glasshead.durations import parse_seconds
@@ -24,6 +25,22 @@ def each(field: str, value: Any) -> Any:
     """One value, or a list of them → a tuple; commas stay."""
     single = isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable)
     return (value,) if single else tuple(value)
+
+
+def one_or_several(field: str, value: Any) -> Any:
+    """One value, or several different ones in a list → a tuple; a list of one is that one."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    several = tuple(value)
+    for place, one in enumerate(several):
+        if one in several[:place]:
+            raise ParameterError(field, f"names {one!r} twice")
+    return several[0] if len(several) == 1 else several
+
+
+def folder(field: str, value: Any) -> Any:
+    """A path, also as a text → a path."""
+    return Path(value) if isinstance(value, str) else value
 
 
 def labels(field: str, value: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from glasshead.progress import OnProgress, no_progress
 from glasshead.requests import readers
 from glasshead.requests.fields import Request, option
 
@@ -19,16 +20,38 @@ def name_of(model: Any) -> str:
     return getattr(model, "name", None) or type(model).__name__
 
 
+class WatchedRequest(Request):
+    """Long work about a model, which says how far it is."""
+
+    progress: Callable[..., None] | bool | None = option(
+        default=None,
+        help="True or False: show a progress bar or none (default: in terminals and notebooks); or a "
+        "function of what is being done and the share of it that is done.",
+        flag="",
+        measures=False,
+    )
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return name_of(self.model)  # type: ignore[attr-defined]
+
+    @property
+    def tell(self) -> OnProgress:
+        """What is told how far the work is."""
+        return self.progress if callable(self.progress) else no_progress
+
+
 class OpeningRequest(Request):
     """How a model is opened."""
 
     tokenizer: Any = option(
         default=None,
-        help="The tokenizer, or the image processor, of a model that is given as an object.",
+        help="The tokenizer or image processor, if the model is passed as an object.",
         flag="",
         measures=False,  # what it makes of the texts is compared
     )
-    trust_remote_code: bool = option(default=False, help="Let code run that lies beside the model.")
+    trust_remote_code: bool = option(default=False, help="Allow the model's own code to run.")
     device: Any = option(
         default=None,
         help="Device to run the model on: cpu, cuda, mps, … (default: its current one).",
@@ -41,9 +64,9 @@ class RenamingRequest(OpeningRequest):
 
     task: str | None = option(
         default=None,
-        help="What the model is asked, where its configuration does not say: classification, regression (a "
-        "number), labels (each of them yes or no), zero-shot (which name fits), or similarity-mean, "
-        "-cls, -last (the cosine of two texts, by the mean of their tokens, the first or the last).",
+        help="The task, if the configuration does not name it: classification, regression (a number), labels "
+        "(each of them yes or no), zero-shot (which name fits), or similarity-mean, -cls, -last (the "
+        "cosine of two texts, by the mean of their tokens, the first or the last).",
     )
     labels: Mapping[str, str] | None = option(
         default=None,
@@ -55,31 +78,29 @@ class RenamingRequest(OpeningRequest):
 
 
 class AttentionRequest(Request):
-    """Which attention is read."""
+    """Which attention is used."""
 
     layer: int | str | None = option(
         default=None,
-        help="Which attention: its number in the order of the calls (-1: the last), or its name.",
+        help="Which attention layer: its number in the order of the calls (-1: the last), or its name.",
         metavar="N",
         read=readers.number_or_name,
     )
     head: int | str | None = option(
         default=None,
-        help="Which head, or how the maps of all become one; else their mean.",
+        help="Which head, or how to combine the maps of all heads (default: their mean).",
         metavar="N|mean|max|min|sum",
         read=readers.number_or_name,
     )
     row: str | None = option(
-        default=None, help="Whose attention: first, last, mean (over all tokens) or pooled."
+        default=None, help="Which row of the map: first, last, mean (over all tokens) or pooled."
     )
 
 
 class UnitRequest(AttentionRequest):
     """What has a number."""
 
-    unit: Literal["word", "token"] = option(
-        default="word", help="What has a number: word, or token of the model."
-    )
+    unit: Literal["word", "token"] = option(default="word", help="The units: word, or token of the model.")
 
     @property
     def whole(self) -> Literal["word", "token"]:
@@ -87,8 +108,8 @@ class UnitRequest(AttentionRequest):
         return "token" if self.unit == "token" or getattr(self, "level", "word") != "word" else "word"
 
 
-class DataRequest(RenamingRequest):
-    """Which model is asked about which data, and how both are read."""
+class DataRequest(RenamingRequest, WatchedRequest):
+    """The model and the data, and how both are read."""
 
     model: Any = option(
         kw_only=False,
@@ -104,11 +125,11 @@ class DataRequest(RenamingRequest):
     )
     split: str | None = option(
         default=None,
-        help="train, dev, test or all; else test, and all rows of a file for a model that glasshead did not "
-        "train.",
+        help="train, dev, test or all (default: test, or all rows of a file if glasshead did not train the"
+        " model).",
     )
-    limit: int | None = option(default=None, help="Read this many random texts or images.", least=1)
-    seed: int = option(default=0, help="Seed of all that is drawn.", least=0, most=LARGEST_SEED)
+    limit: int | None = option(default=None, help="Use this many random texts or images.", least=1)
+    seed: int = option(default=0, help="Seed of all random draws.", least=0, most=LARGEST_SEED)
     max_length: int | None = option(
         default=None, help="Truncate texts to this many tokens (default: the model's maximum).", least=1
     )
@@ -130,13 +151,5 @@ class DataRequest(RenamingRequest):
     )
     dtype: Any = option(
         default="float64",
-        help="In which precision: float64, in which ties and tiny changes are real, or float32.",
+        help="Precision: float64 keeps ties and tiny changes exact; float32 is faster.",
     )
-    progress: Callable[..., None] | None = option(
-        default=None, help="A function that is told what is being done.", flag="", measures=False
-    )
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return name_of(self.model)

@@ -18,11 +18,11 @@ class LayerUse(TypedDict):
     """One attention call of a model: means over sequences (texts, or the sentences that are read one by one)
     of the means over their rows and heads.
 
-    ``score_sd`` is the standard deviation of the scores within a row, ``entropy`` −Σ p log p / log n with
-    p = |a| / Σ|a| (1: all n tokens alike), ``distance`` ½ Σ|p − 1/n| with p = a / Σ|a| (0: uniform; of signed
-    rows the smaller one of a and −a, since the sign of a head is a gauge). Rows with one key say nothing and
-    are left out, as are those whose weights are all 0, but for the scores; ``zero_rows`` is their share.
-    ``interval`` is a 95 % one of the entropy, over sequences.
+    ``score_sd`` is the standard deviation of the scores within a row, ``entropy`` −Σ p log p / log n with p =
+    |a| / Σ|a| (1: all n tokens alike), ``distance`` ½ Σ|p − 1/n| with p = a / Σ|a| (0: uniform; of signed
+    rows the smaller one of a and −a, since the sign of a head is a gauge). Rows with one key are left out, as
+    are those whose weights are all 0, except the scores; ``zero_rows`` is their share. ``interval`` is the
+    95 % interval of the entropy, over sequences.
     """
 
     layer: int
@@ -38,8 +38,8 @@ class LayerUse(TypedDict):
 
 
 class AttentionUse(TypedDict):
-    """The attention calls of a model before and after training, on the same texts; ``before`` is None where
-    nobody has looked."""
+    """The attention calls of a model before and after training, on the same texts; ``before`` is None if not
+    measured."""
 
     before: list[LayerUse] | None
     after: list[LayerUse]
@@ -61,7 +61,7 @@ def use_is_unclear(layer: LayerUse) -> bool:
 
 
 def note_unused(layers: Sequence[LayerUse]) -> str:
-    """Which layers attend to all tokens alike; "" if none does."""
+    """The layers that attend to all tokens equally; "" if none does."""
     unused = [layer for layer in layers if is_unused(layer)]
     if not unused:
         return ""
@@ -88,7 +88,7 @@ def entropy_range(layers: Sequence[LayerUse]) -> str:
 
 
 def use_lines(use: AttentionUse | None, *, whole: bool = True) -> list[str]:
-    """A line for each layer, if ``whole``, and one where attention is not used."""
+    """A line for each layer, if ``whole``, and one for attention that is not used."""
     if use is None:
         return []
     unused = note_unused(use["after"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
-from glasshead.nouns import TEXTS
+from glasshead.nouns import common_nouns
 from glasshead.results.attribution import Attribution
 from glasshead.results.json_text import json_text
 
@@ -24,8 +24,7 @@ INPUTS_SHOWN = 5
 class Attributions(Drawable, Sequence[Attribution]):
     """One `Attribution` for each text that could be read.
 
-    ``skipped`` says why the others could not be, by their number; ``notes`` are sentences about what was
-    read.
+    ``skipped`` says why the others could not be read, by number; ``notes`` are remarks on what was read.
     """
 
     attributions: tuple[Attribution, ...]
@@ -53,7 +52,7 @@ class Attributions(Drawable, Sequence[Attribution]):
         lines = [f"  {attribution!r}" for attribution in self.attributions[:INPUTS_SHOWN]]
         lines += [f"  … and {len(self) - INPUTS_SHOWN} more"] if len(self) > INPUTS_SHOWN else []
         lines += [f"  {one_line(remark)}" for remark in self.remarks]
-        nouns = self.attributions[0].nouns if self.attributions else TEXTS
+        nouns = common_nouns(one.nouns for one in self.attributions)
         return "\n".join([f"Attributions of {nouns.count(len(self))}:", *lines])
 
     def to_json(self) -> str:
@@ -64,7 +63,8 @@ class Attributions(Drawable, Sequence[Attribution]):
         """One row for each token (or word) of each text."""
         import pandas as pd
 
-        return pd.DataFrame([row for number, one in enumerate(self) for row in token_rows(one, number)])
+        table = pd.DataFrame([row for number, one in enumerate(self) for row in token_rows(one, number)])
+        return table.astype({"image": "Int64"}) if "image" in table else table
 
 
 def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
@@ -82,6 +82,8 @@ def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
             "method": attribution.method,
         }
         if attribution.boxes is not None:
+            if len(attribution.images) > 1 and attribution.image_numbers is not None:
+                row["image"] = attribution.image_numbers[index]
             row |= dict(zip(BOX_SIDES, attribution.boxes[index] or [None] * len(BOX_SIDES), strict=True))
         if attribution.contributions is not None:
             row["contribution"] = attribution.contributions[index]

@@ -47,16 +47,20 @@ compares sizes alone ends."""
 
 
 def curve_column(statistic: str) -> str:
-    """The column of the examples that holds the curve below which an area of faithfulness lies."""
+    """The column of the examples with the curve whose area is a statistic of faithfulness."""
     return f"faithfulness.{statistic}.curve"
 
 
 WITHOUT_FIRST = "without the first token"
 """The group of findings about all tokens but the first, where that is an attention sink."""
-OF_REST = "rest."
-"""How the names of their columns begin."""
+UNIT, ON_IMAGE, ON_WORDS = "unit", "image tokens", "words"
+"""What findings about parts of an image, and about words alone, are sliced by, and these groups."""
+PARTS = {WITHOUT_FIRST: "rest.", ON_IMAGE: "image-tokens.", ON_WORDS: "words."}
+"""The groups of findings about some of the units of every input, and how the names of their columns begin."""
 
 INTERVAL_LEVEL = "interval_level"
+PRODUCTS = "products"
+"""The fact that says of which halves products are; missing where they are of the numbers themselves."""
 """The fact that says at which level a card was judged, where that is another than usual."""
 
 
@@ -95,7 +99,7 @@ class SliceTest:
 
 @dataclass(frozen=True)
 class Highlight:
-    """One audited text worth reading, with why it was picked (correct, wrong, most or least agreement with
+    """One audited text worth reading, and why it was picked (correct, wrong, most or least agreement with
     erasure); ``faithfulness`` is that agreement, Kendall τ."""
 
     reason: str
@@ -106,11 +110,11 @@ class Highlight:
 
 @dataclass(frozen=True, repr=False)
 class AuditCard(Drawable):
-    """Everything one audit found about one model on one split. A notebook shows the key findings.
+    """All results of one audit of one model on one split. A notebook shows the key findings.
 
     ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
-    ``slice_tests`` say which findings differ between slices of the texts, where slices were asked for.
-    ``conclusion`` is what the findings come to, and ``quantities`` what they are about, by `Finding.quantity`
+    ``slice_tests`` say which findings differ between slices of the texts, if slices were requested.
+    ``conclusion`` sums up the findings, and ``quantities`` what they are about, by `Finding.quantity`
     in the order of the first screen: both follow from facts and findings (`glasshead.audits.conclude`).
     """
 
@@ -151,7 +155,7 @@ class AuditCard(Drawable):
 
     @property
     def nouns(self) -> Nouns:
-        """What its inputs are called."""
+        """The nouns for its inputs."""
         return nouns_of(self.facts)
 
     @property
@@ -161,7 +165,7 @@ class AuditCard(Drawable):
 
     @property
     def statistic(self) -> str:
-        """What its findings about the agreement of that explanation are called."""
+        """The name of its findings about the agreement of that explanation."""
         renamed = any(finding.statistic in (METHOD, METHOD + ABSOLUTE) for finding in self.findings)
         return METHOD if renamed else self.method
 
@@ -196,7 +200,7 @@ class AuditCard(Drawable):
         """Write the page (``card.html``) or the values (``card.json``), or all four files into a folder.
 
         Raises:
-            InputError: on another ending, and if there is such a file already.
+            InputError: on another ending, and if the file exists.
         """
         folder = Path(path)
         if folder.suffix and not folder.is_dir():
@@ -280,4 +284,4 @@ TAKEN_APART: dict[str, Any] = {
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")

@@ -1,4 +1,4 @@
-"""Which explanation audits are about, and by which name its findings stand beside those of another."""
+"""Which explanation audits are about, and by which name its findings is next to those of another."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,14 +7,14 @@ from glasshead.results.audit_card import ABSOLUTE, ATTENTION, METHOD, AuditCard
 
 
 def method_words(statistic: str) -> str:
-    """What an audited explanation is called in a sentence."""
+    """The name of an audited explanation in a sentence."""
     named = {ATTENTION: "attention", METHOD: "the audited method"}
     return named.get(statistic, f"the method {statistic}")
 
 
 def with_common_names(cards: Sequence[AuditCard]) -> list[AuditCard]:
-    """Audits; where they are about different explanations, what each says of its own is called
-    ``agreement.method…`` in all, so that they can be compared."""
+    """Audits that can be compared: if they are about different explanations, findings about the explanation
+    itself are called ``agreement.method…`` in all of them."""
     if len({card.method for card in cards}) < 2:
         return list(cards)
     return [with_common_name(card) for card in cards]

@@ -20,7 +20,7 @@ REMOVED = {"delete": "deleted", "replace": "replaced by a neutral text", "mask":
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that stood before the model, with its ``title`` and ``link`` (empty: none); ``repeats`` is the
+    """A text that was given to the model, with its ``title`` and ``link`` (empty: none); ``repeats`` is the
     index of an earlier passage with the same text."""
 
     text: str
@@ -38,10 +38,10 @@ def passage_name(place: int, passage: Passage) -> str:
 class SourceEffect:
     """What one passage does for a statement.
 
-    ``effect`` is what the method says it adds, with its ``interval`` at 95 % for all passages at once (None:
-    nothing was drawn, the number is exact). ``removal`` is by how much log p of the statement falls without
-    this passage alone, ``by_itself`` by how much it rises with it alone. ``is_source``: it is shown to
-    matter.
+    ``effect`` is what it adds according to the method, with its ``interval`` at 95 % for all passages at
+    once (None: nothing was drawn, so the number is exact). ``removal`` says by how much log p of the
+    statement falls without only this passage, ``by_itself`` by how much it rises with only this passage.
+    ``is_source``: it is shown to matter.
     """
 
     passage: int
@@ -54,7 +54,7 @@ class SourceEffect:
 
 @dataclass(frozen=True)
 class SourceSpan:
-    """A part of a passage, by its characters: by how much log p of the statement falls without it."""
+    """A part of a passage, by its characters, and by how much log p of the statement falls without it."""
 
     passage: int
     start: int
@@ -66,7 +66,7 @@ class SourceSpan:
 @dataclass(frozen=True)
 class PassagePair:
     """Two passages that depend on each other: one is enough (``repeat``), or both are needed (``together``);
-    ``removal`` is by how much log p of the statement falls without both."""
+    ``removal`` says by how much log p of the statement falls without both."""
 
     first: int
     second: int
@@ -76,9 +76,9 @@ class PassagePair:
 
 @dataclass(frozen=True)
 class Foretelling:
-    """How well numbers of passages foretell what removing passages does: Spearman's ``rho`` between the sum
-    over the passages that are there and the measured log-odds of the statement, over ``n`` subsets, with its
-    95 % ``interval``; ``chance`` is what one in twenty shuffles reaches."""
+    """How well numbers of passages predict the effect of removing passages: Spearman's ``rho`` between the
+    sum over the passages that are there and the measured log-odds of the statement, over ``n`` subsets,
+    with its 95 % ``interval``; ``chance`` is what one in twenty shuffles reaches."""
 
     rho: float
     interval: tuple[float, float]
@@ -90,11 +90,12 @@ class Foretelling:
 class Statement:
     """A part of the answer, by its characters, and where it came from.
 
-    ``log_probability`` is Σ log p of its tokens behind all passages, ``without_any`` behind none,
-    ``without_sources`` behind all that are no sources. ``effects`` has one entry for each passage; ``other``
-    has, by another removal, by how much log p falls without each. ``maps`` are the shares of other methods,
-    by passage; ``foretells`` has, of the method and of these, how well they foretell what removing passages
-    does. ``says`` is what it comes to, ``remarks`` which passages count by one removal alone.
+    ``log_probability`` is Σ log p of its tokens after all passages, ``without_any`` after none,
+    ``without_sources`` after all that are not sources. ``effects`` has one entry for each passage;
+    ``other`` has, by another removal, by how much log p falls without each. ``maps`` are the shares of
+    other methods, by passage; ``foretells`` says how well the method and these predict the effect of
+    removing passages. ``says`` is the conclusion; ``remarks`` name passages that count under only one type
+    of removal.
     """
 
     start: int
@@ -119,7 +120,7 @@ class Statement:
 
 @dataclass(frozen=True, repr=False)
 class Cited(Drawable):
-    """What `glasshead.cite` gives: an answer, the passages before it, and which it came from.
+    """The result of `glasshead.cite`: an answer, the passages, and those that it came from.
 
     ``statements`` are the whole answer, then its sentences if it has several. ``prompt`` is what the model
     read. ``facts`` say how it was measured: method, removal, passes, draws, seed.
@@ -154,7 +155,7 @@ class Cited(Drawable):
 
     @property
     def unplaced_sources(self) -> list[int]:
-        """The sources of the whole answer that are shown for none of its sentences, in order."""
+        """The sources of the whole answer that are not shown for any of its sentences, in order."""
         placed = {one.passage for statement in self.sentences for one in statement.sources}
         return sorted(one.passage for one in self.whole.sources if one.passage not in placed)
 

@@ -49,7 +49,7 @@ class Difference:
 class RunDifference(Difference):
     """The difference of a metric of two groups of runs, with its tests over seeds and over examples.
 
-    Where a test was not possible there is a word on why, in ``untested`` and ``unexchanged``.
+    If a test was not possible, ``untested`` and ``unexchanged`` say why.
     """
 
     seed_test: SeedTest | None
@@ -74,14 +74,15 @@ class RunGroup:
 
 @dataclass(frozen=True)
 class Floor:
-    """Always guessing one thing, in words, and its metrics by split."""
+    """A constant guess in words, and its metrics by split."""
 
     guess: str
     metrics: Mapping[str, Mapping[str, float]]
 
 
 class Comparison(Drawable):
-    """What `glasshead.compare` gives: ``names`` of what is compared, and their ``differences`` in pairs."""
+    """The result of `glasshead.compare`: ``names`` of what is compared, and their ``differences`` in
+    pairs."""
 
     differences: Sequence[Difference]
 
@@ -91,7 +92,7 @@ class Comparison(Drawable):
         raise NotImplementedError
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every difference by its names: ``one`` minus ``other``."""
+        """Every difference with the names of its parts: ``one`` minus ``other``."""
         names, rows = self.names, []
         for pair in self.differences:
             row = asdict(pair) | {"one": names[pair.one], "other": names[pair.other]}
@@ -151,7 +152,7 @@ class RunComparison(Comparison):
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Distinct names; one that stands twice gets a number."""
+    """Distinct names; a repeated one gets a number."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: rank + 1].count(name)})"
         for rank, name in enumerate(names)

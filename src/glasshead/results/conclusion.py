@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Holds = Literal["yes", "in part", "no", "undecided"]
-Answer = Literal["yes", "in part", "no", "undecided", "not asked"]
+Answer = Literal["yes", "in part", "no", "undecided", "not tested"]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What the numbers of one kind are about.
+    """The meaning of numbers of one kind.
 
     ``title`` is the question on the first screen, which the finding of the ``group`` answers (empty: in the
-    tables only), ``unit`` that of the number, ``least`` and ``most`` its range (None: open), ``low_is_good``
-    its direction, and ``no_null`` why it has no null, where it has none.
+    tables only), ``unit`` that of the number, ``least`` and ``most`` its range (None: open),
+    ``low_is_good`` its direction, and ``no_null`` the reason if it has no null.
     """
 
     title: str = ""
@@ -28,7 +28,7 @@ class Quantity:
 
     @property
     def range(self) -> tuple[float, float]:
-        """From the least to the most that such a number can be."""
+        """The smallest and largest possible value of such a number."""
         return (
             -math.inf if self.least is None else self.least,
             math.inf if self.most is None else self.most,
@@ -37,9 +37,9 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence on the attention of a model, whether it ``holds``, why, the ``finding`` on which that rests,
-    a ``note``: the threshold, or the numbers of a claim that rests on no finding, and about how many inputs
-    would decide what is undecided (``inputs_needed``, as that of a finding)."""
+    """A sentence on the attention of a model, whether it ``holds``, why, and the ``finding`` behind that.
+    The ``note`` is the threshold, or the numbers of a claim that depends on no finding; ``inputs_needed``
+    is about how many inputs would decide it, as in a finding."""
 
     says: str
     holds: Holds
@@ -51,9 +51,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One audit of a card: its ``title``, what it asks, and what it comes to (``says``; None where its
-    findings speak for themselves); what its statistics and what they are compared with are called, in the
-    order of tables, and the word between the two (``joint``)."""
+    """One audit of a card: its ``title``, its question, and its summary (``says``; None if it needs none);
+    the names of its statistics and comparisons, in the order of tables, and the word between the two
+    (``joint``)."""
 
     title: str
     asks: str
@@ -64,14 +64,14 @@ class AuditSummary:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The first sentence, the two answers that it puts into words, the claims, and what each audit comes to.
+    """The first sentence, the two answers that it puts into words, the claims, and a summary of each audit.
 
-    ``decides`` says whether the weights decide the predictions, ``points`` whether they are large where a
-    token matters.
+    ``decides`` says whether the weights decide the predictions, ``points`` whether important tokens have
+    large weights.
     """
 
     verdict: str = ""
-    decides: Answer = "not asked"
-    points: Answer = "not asked"
+    decides: Answer = "not tested"
+    points: Answer = "not tested"
     claims: tuple[Claim, ...] = ()
     audits: Mapping[str, AuditSummary] = field(default_factory=dict)

@@ -9,30 +9,33 @@ from glasshead.results.verdict import Reason, Status
 @dataclass(frozen=True)
 class PairedDifference:
     """The mean of a statistic minus its null over the ``n`` units that have both, with its bootstrap
-    ``interval``, of the level of its finding."""
+    ``interval`` at the level of its finding, which includes its ``floor``."""
 
     estimate: float | None
     interval: tuple[float, float] | None
     n: int
+    floor: float | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One audited number with its doubt: n, interval, null, and what it means in words.
+    """One audited number: estimate, n, interval, null, and a verdict in words.
 
     ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and an
-    ``interval`` of that ``level`` (by bootstrap; exact for shares); ``null`` holds the same statistic where
-    it must mean nothing (random or uniform weights). ``undefined`` counts the units that were left out, by
+    ``interval`` of that ``level`` (by bootstrap; exact for shares); ``null`` holds the same statistic for
+    meaningless numbers (random or uniform weights). ``undefined`` counts the units that were left out, by
     reason. ``over_null`` holds the paired difference from each null, on which a verdict about that null
-    rests. ``status`` says whether the number is evidence and ``reason`` why it is none (`Verdict`). ``by`` is
-    what the group is a slice by; empty for groups that every audit has. Intervals of slices have a higher
-    level than 95 %, which is corrected for the number of slices.
+    rests. ``status`` says whether the number is evidence and ``reason`` why not (`Verdict`). ``by`` is what
+    the group is a slice by; empty for groups that every audit has. Intervals of slices have a level above
+    95 %, as a correction for the number of slices.
 
-    What a search reached is no estimate but a ``bound``: the mean is at least (``"lower"``) or at most
-    (``"upper"``) this. It has no ``interval``; ``limit`` is what the mean over more such units is at least,
-    or at most, with that confidence. Its nulls are bounds of the same kind, so no difference from them is
-    known. ``inputs_needed`` is about how many inputs would decide what the verdict leaves open, where that
-    can be said; above 100,000 it takes more than these.
+    The result of a search is not an estimate but a ``bound``: the mean is at least (``"lower"``) or at most
+    (``"upper"``) this. It has no ``interval``; ``limit`` bounds the mean over more such units, from below
+    or above, with that confidence. Its nulls are bounds of the same kind, so differences from them are
+    unknown. ``inputs_needed`` is about how many inputs would decide what the verdict leaves open, if that
+    is known; above 100,000 it takes more than these. ``floor`` is the smallest detectable change of the
+    estimate in half precision (bfloat16, float16), measured against float32: ``interval`` is wider by as
+    much at both ends. None: there is none, or it is unknown and there is no interval.
     """
 
     audit: str
@@ -56,6 +59,7 @@ class Finding:
     bound: Literal["", "lower", "upper"] = ""
     limit: float | None = None
     inputs_needed: int | None = None
+    floor: float | None = None
 
     @property
     def name(self) -> str:

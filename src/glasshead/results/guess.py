@@ -1,4 +1,4 @@
-"""What a model is held against that has not read the text."""
+"""What a model is compared with that has not read the text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,8 @@ REGRESSION, TOKEN, GIVEN_ANSWER = "regression", "token", "answer"
 
 
 def guess_in_words(facts: Mapping[str, Any]) -> str:
-    """How one guesses without reading, by the task that the facts of a card name."""
+    """The guess that needs no input, by the task in the facts of a card."""
     return {
         REGRESSION: "always guessing the mean rating",
-        TOKEN: "guessing each token as often as it is asked for",
+        TOKEN: "guessing each token as often as it is the target",
     }.get(facts.get("task", ""), "always guessing the commonest class")

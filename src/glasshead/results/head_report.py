@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADS = "heads"
-"""What findings about heads say in the place of an audit."""
+"""What findings about heads say instead of an audit."""
 
 OFFSET = "offset"
 """The statistic of a head about the fixed offset at which it looks most."""
@@ -33,7 +33,7 @@ LayerKind = Literal["encoder", "causal", "cross", "pooled"]
 
 @dataclass(frozen=True)
 class HeadLayer:
-    """One attention call of a model, and what its heads do together, a finding for each statistic of layers
+    """One attention call of a model, with a finding for each statistic of layers
     (docs/reference/heads.md)."""
 
     layer: int
@@ -48,7 +48,7 @@ class HeadLayer:
 class HeadSummary:
     """One head: a finding for each statistic of heads, the ``pattern`` that they show (empty where none is
     shown), and the mean share of its attention by ``distance`` j − i, from −``reach`` to ``reach``; beyond
-    counts at the ends. It is empty where queries and keys are of different sequences."""
+    counts at the ends. It is empty if queries and keys come from different sequences."""
 
     layer: int
     head: int
@@ -79,13 +79,13 @@ class HeadSummary:
 
 @dataclass(frozen=True, eq=False)
 class HeadAgreement:
-    """How far apart the rows of every two heads are: matrices [heads, heads], in the order of the heads.
+    """The distance between the rows of every two heads: matrices [heads, heads], in the order of the heads.
 
     ``divergence`` is the mean Jensen-Shannon divergence over texts, in bits, ``interval`` [2, heads, heads]
     its ends. ``null`` is the divergence from an unrelated map of the same breadth: the weights of each row of
     the other head, in random order over the keys that it may look at. ``over_null`` [2, heads, heads] are the
-    ends of the paired difference from it. Intervals hold for all pairs at once; they are NaN where fewer than
-    20 texts have both heads, all of it where none has.
+    ends of the paired difference from it. Intervals hold for all pairs at once. They are NaN where fewer
+    than 20 texts have both heads; everything is NaN where none has.
     """
 
     divergence: AnyFloats
@@ -113,8 +113,8 @@ class HeadAgreement:
 @dataclass(frozen=True)
 class HeadRelation:
     """How well heads follow one relation of dependency trees: the ``best`` head (its name) among all, chosen
-    on one half of the sentences and measured on the other, beside the best fixed ``offset`` chosen likewise,
-    and the paired ``difference``. ``direction`` says who looks at whom."""
+    on one half of the sentences and measured on the other, next to the best fixed ``offset`` chosen likewise,
+    and the paired ``difference``. ``direction`` says which of the two words looks at the other."""
 
     relation: str
     direction: str
@@ -127,14 +127,14 @@ class HeadRelation:
 
 @dataclass(frozen=True)
 class HeadText:
-    """The maps of all heads before one text, a pair of texts, or an image.
+    """The maps of all heads for one text, a pair of texts, or an image.
 
-    ``weights`` has by layer an array [heads, queries, keys], NaN where a query may not look. ``words`` is the
-    word of each token, −1 for special ones, ``sides`` 0 or 1: the first or second text. A decoder that reads
-    an encoder looks from ``decoder_tokens``, of ``decoder_words``. ``query_vectors`` and ``key_vectors`` have
-    by layer [heads, tokens, size], where they were kept. Of an image, ``text`` is its name, ``image`` a data
-    URI of what the model reads of it, and ``boxes`` has left, top, right and bottom of each token in its
-    pixels; None of a special one.
+    ``weights`` has an array [heads, queries, keys] for each layer, NaN where a query may not look.
+    ``words`` is the word of each token, −1 for special ones, ``sides`` 0 or 1: the first or second text. A
+    decoder that reads an encoder looks from ``decoder_tokens``, of ``decoder_words``. ``query_vectors`` and
+    ``key_vectors`` have an array [heads, tokens, size] for each layer, if they were kept. For an image,
+    ``text`` is its name, ``image`` a data URI of its pixels as the model reads them, and ``boxes`` has
+    left, top, right and bottom of each token in its pixels; None for a special token.
     """
 
     text: str
@@ -152,7 +152,8 @@ class HeadText:
 
 @dataclass(frozen=True, repr=False)
 class HeadReport(Drawable):
-    """What `glasshead.heads` gives: layers, heads, how alike they are, relations they follow, and some texts.
+    """The result of `glasshead.heads`: layers, heads, how similar they are, the relations they follow, and
+    some texts.
 
     ``agreement`` holds every two heads, in the order of ``heads``. ``conclusion`` says in words what these
     texts show.
@@ -169,7 +170,7 @@ class HeadReport(Drawable):
     texts: Sequence[HeadText] = ()
 
     def head(self, layer: int, head: int) -> HeadSummary:
-        """One head, by the numbers of its layer and its own."""
+        """One head, by the number of its layer and its own number."""
         return next(one for one in self.heads if (one.layer, one.head) == (layer, head))
 
     def rows(self) -> list[dict[str, Any]]:

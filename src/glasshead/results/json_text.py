@@ -12,12 +12,12 @@ from glasshead.escaping import as_json
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON that every reader takes: a number that does not exist is null, never NaN."""
+    """The value as standard JSON: a missing number is null, never NaN."""
     return as_json(json.dumps(to_json_values(value), ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def to_json_values(value: Any) -> Any:
-    """Numbers, strings, lists and mappings in the place of dataclasses and arrays."""
+    """Numbers, strings, lists and mappings instead of dataclasses and arrays."""
     if is_dataclass(value) and not isinstance(value, type):
         return to_json_values(asdict(value))
     if isinstance(value, np.ndarray | np.generic):

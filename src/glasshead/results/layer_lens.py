@@ -21,7 +21,8 @@ INPUT = "embeddings"
 
 @dataclass(frozen=True)
 class LensFit:
-    """How near a tuned lens brings predictions to the model's, on ``held_out`` texts; ``fitted`` on others.
+    """How close a tuned lens brings predictions to those of the model, on ``held_out`` texts; ``fitted``
+    counts the others.
 
     ``plain`` and ``tuned`` are the mean KL(model ‖ layer), in nats, by layer without the last, and ``gains``
     the ends of the 95 % interval of their mean difference over texts.
@@ -36,13 +37,14 @@ class LensFit:
 
 @dataclass(frozen=True, repr=False)
 class LayerLens(Drawable):
-    """The predictions of a model from the states between its layers, ``layers`` by name: those that the first
-    layer reads, then those behind each layer; the last are the model's own.
+    """The predictions of a model from the states between its layers. ``layers`` names these states: the
+    input of the first layer, then the output of each layer; the last predictions are the model's own.
 
-    ``places`` are the tokens behind which a language model predicts the next one, a hidden word, or "the
-    text" of a classifier. ``tops`` [layers, places, k] are the most probable answers, numbers of ``names``,
-    with ``probabilities`` beside them. ``target_probabilities`` and ``target_ranks`` (1: the most probable)
-    [layers, places] are those of ``target``. ``fit`` is there if states went through fitted maps (tuned).
+    ``places`` are the tokens after which a language model predicts the next one, a hidden word, or "the
+    text" of a classifier. ``tops`` [layers, places, k] are the most probable answers, as numbers of
+    ``names``, with their ``probabilities``. ``target_probabilities`` and ``target_ranks`` (1: the most
+    probable) [layers, places] are those of ``target``. ``fit`` is present if states went through fitted
+    maps (tuned).
     """
 
     text: str
@@ -67,8 +69,8 @@ class LayerLens(Drawable):
 
     @property
     def first_layer(self) -> str | None:
-        """The first of the layers from which on the model's own prediction at the last place is the most
-        probable in all; None where it is so from the beginning."""
+        """The first layer from which on the model's own prediction at the last place is the most probable
+        in every layer; None if it is so from the beginning."""
         own = self.tops[:, -1, 0] == self.tops[-1, -1, 0]
         others = np.flatnonzero(~own)
         return self.layers[others[-1] + 1] if len(others) else None

@@ -23,7 +23,7 @@ SHOWN = 5
 
 
 class LogitPart(NamedTuple):
-    """What one part adds: ``layer`` and ``head`` where it has them."""
+    """What one part adds: ``layer`` and ``head``, if it has them."""
 
     name: str
     kind: str
@@ -34,9 +34,9 @@ class LogitPart(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadEffects:
-    """What the heads of one attention add, by the token that they bring it from: ``effects`` [heads, tokens].
+    """What the heads of one attention call add, by source token: ``effects`` [heads, tokens].
 
-    Of an encoder–decoder, ``tokens`` are those that this attention looks at.
+    For an encoder–decoder, ``tokens`` are those that this attention looks at.
     """
 
     layer: int
@@ -49,10 +49,10 @@ class LogitAttribution(Drawable):
     """What the embeddings, each head and each MLP add to the logit of a target, or to its difference from
     another; everything adds up to ``logit``.
 
-    ``embeddings`` are those of tokens, ``positions`` those of places and types, ``mlps`` what else each layer
-    adds, ``biases`` those of each layer's output maps and, last, of what follows the layers. ``norms`` are
-    the biases of norms, and ``residual`` is what the parts miss. Norms are linear at their measured scale.
-    ``spread`` is the largest logit minus the smallest.
+    ``embeddings`` are those of tokens, ``positions`` those of places and types, ``mlps`` what each layer
+    adds besides its heads, and ``biases`` those of the output maps of each layer and, last, of what follows
+    the layers. ``norms`` are the biases of norms, and ``residual`` is the missing rest. Norms are linear at
+    their measured scale. ``spread`` is the largest logit minus the smallest.
     """
 
     text: str
@@ -83,7 +83,7 @@ class LogitAttribution(Drawable):
 
     @property
     def residual(self) -> float:
-        """The logit without all parts."""
+        """The logit minus the sum of all parts."""
         return self.logit - sum(part.effect for part in self._measured())
 
     @property
@@ -93,12 +93,12 @@ class LogitAttribution(Drawable):
 
     @property
     def caveat(self) -> str | None:
-        """What to know where they do not."""
+        """A caution if the parts do not add up."""
         if self.is_complete:
             return None
         return (
-            f"The parts miss {self.residual:+.3g} of the logit: the model does something between its layers "
-            "and its logits that has no linear form here. Do not read parts smaller than that."
+            f"The parts miss {self.residual:+.3g} of the logit: the model has a step between its layers "
+            "and its logits that is not split into parts here. Do not interpret parts smaller than that."
         )
 
     def parts(self) -> list[LogitPart]:

@@ -1,4 +1,4 @@
-"""Explanations of one model beside each other on the same texts: plain values, no torch."""
+"""Explanations of one model next to each other on the same texts: plain values, no torch."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RANK = "rank"
-"""What findings of a ranking say in the place of an audit."""
+"""What findings of a ranking say instead of an audit."""
 AUPRC, TAU = "auprc", "tau"
 
 
 class Standing(StrEnum):
-    """Where a method stands by one criterion, from corrected intervals and exchange tests alone."""
+    """The standing of a method by one criterion, from corrected intervals and exchange tests."""
 
     LEADS = "leads"
     """Better than a random order, and no other method is shown to be better."""
@@ -39,10 +39,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class RankedMethod:
-    """One explanation: its ``findings``, the standing of each by the finding's name, and its cost.
+    """One explanation: its ``findings``, its rank by each of them, and its cost.
 
-    ``seconds`` are those of one text, ``predictions`` how many predictions take as long. ``own_removal`` is
-    the meaning of deleting by which the method itself scores tokens, which favours it there.
+    ``seconds`` is the time for one text, ``predictions`` how many predictions take as long. ``own_removal``
+    is the type of deletion with which the method itself scores tokens, which favours it there.
     """
 
     name: str
@@ -54,27 +54,27 @@ class RankedMethod:
     own_removal: str | None = None
 
     def finding(self, statistic: str, against: str = "") -> Finding | None:
-        """The finding of one statistic, by one meaning of deleting."""
+        """The finding of one statistic, by one type of deletion."""
         wanted = (statistic, against)
         return next((one for one in self.findings if (one.statistic, one.against) == wanted), None)
 
     def standing(self, statistic: str, against: str = "") -> Standing:
-        """Where it stands by one statistic, under one meaning of deleting."""
+        """Its standing by one statistic, under one type of deletion."""
         finding = self.finding(statistic, against)
         return Standing.UNDECIDED if finding is None else self.standings[finding.name]
 
 
 @dataclass(frozen=True)
 class MethodDifference(Difference):
-    """Difference of two methods: ``side`` is 1 where the one is shown to be better, −1 where the other is, 0
-    where these texts do not show which, None of too few texts."""
+    """Difference of two methods: ``side`` is 1 if the first is shown to be better, −1 if the second is, 0
+    if these texts do not show which, and None for too few texts."""
 
     side: int | None = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class MethodAgreement:
-    """Kendall τ-b between the scores of two methods, by their ranks, beside random numbers."""
+    """Kendall τ-b between the scores of two methods, by their ranks, next to random numbers."""
 
     one: int
     other: int
@@ -91,11 +91,12 @@ class RankedText:
 
 @dataclass(frozen=True, repr=False)
 class MethodRanking(Drawable):
-    """What `glasshead.rank` gives: methods, the paired differences between them, and a conclusion in words.
+    """The result of `glasshead.rank`: methods, the paired differences between them, and a conclusion in
+    words.
 
-    ``statistic`` is the one that the conclusion rests on, ``removals`` what each meaning of deleting does to
-    a token. ``differences`` are named as findings are. ``examples`` are the numbers of every text, and
-    ``words`` what statistics are called.
+    ``statistic`` is the one behind the conclusion, ``removals`` what each type of deletion does to a token.
+    ``differences`` have names like those of findings. ``examples`` are the numbers of every text, and
+    ``words`` the names of statistics.
     """
 
     facts: Mapping[str, Any]
@@ -121,11 +122,11 @@ class MethodRanking(Drawable):
         return any(method.finding(AUPRC) is not None for method in self.methods)
 
     def leaders(self, statistic: str, against: str = "") -> list[str]:
-        """The methods that lead by one statistic, under one meaning of deleting."""
+        """The methods that lead by one statistic, under one type of deletion."""
         return [one.name for one in self.methods if one.standing(statistic, against) == Standing.LEADS]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each method, statistic and meaning of deleting."""
+        """One row for each method, statistic and type of deletion."""
         rows = []
         for method in self.methods:
             for finding in method.findings:
@@ -155,7 +156,7 @@ class MethodRanking(Drawable):
         return rows
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each method, statistic and meaning of deleting."""
+        """One row for each method, statistic and type of deletion."""
         import pandas as pd
 
         return pd.DataFrame(self.rows())

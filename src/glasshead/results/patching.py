@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PatchedSite:
-    """What the exchange of one site changes of the score m, over ``n`` pairs.
+    """How the exchange of one site changes the score m, over ``n`` pairs.
 
     ``change`` is the mean in log-odds (or log-probability) with its 95 % ``interval``, ``share`` that of the
-    difference between both texts, ``null`` the mean change by the activations of another pair. ``pvalue`` is
-    the larger of two, of no change and (where there is a null) of none beyond that of another pair, by
-    exchange of signs, corrected for all sites; ``is_shown``: it is at most 0.05, and the
-    interval of the share above 1 % of a difference that the model is shown to make.
+    difference between both texts, ``null`` the mean change by foreign activations: those of another pair
+    where an answer is brought back, else a change of equal size in a random direction. ``pvalue`` is the
+    larger of two p-values, of no change and (with a null) of none beyond the null, by exchange of signs,
+    corrected for all sites; ``is_shown``: it is at most 0.05, and the interval of the share above 1 % of a
+    difference that the model is shown to make.
     """
 
     layer: int
@@ -39,7 +40,7 @@ class PatchedSite:
 
     @property
     def share_in_words(self) -> str:
-        """The share in percent with its interval, without a negative zero; empty where there is none."""
+        """The share in percent with its interval, without a negative zero; empty if there is none."""
         if self.share is None:
             return ""
         share, *ends = (
@@ -55,7 +56,7 @@ class PatchedSite:
 
 @dataclass(frozen=True)
 class PatchedPair:
-    """One pair of texts: their tokens, the answer, and m of the text that runs and of the other."""
+    """One pair of texts: their tokens, the answer, and m of the running text and of the other."""
 
     clean: Sequence[str]
     corrupted: Sequence[str]
@@ -67,11 +68,10 @@ class PatchedPair:
 
 @dataclass(frozen=True, repr=False)
 class Patching(Drawable):
-    """What `glasshead.patch` gives: each site with its doubt, every pair, and a conclusion in words.
+    """The result of `glasshead.patch`: each site with its interval, every pair, and a conclusion in words.
 
     ``changes`` [pairs][layers][columns] are the changes of every pair, None where a text has no such place;
-    ``first_order`` the same to first order where both were asked for. ``columns`` are what columns are
-    called.
+    ``first_order`` the same to first order if both were requested. ``columns`` are the names of columns.
     """
 
     facts: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What plots show beside audits and histories: plain values, computed in the rooms below the report."""
+"""What plots show next to audits and histories: plain values, computed in the rooms below the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from glasshead.arrays import AnyFloats
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The weights [queries, keys] of one head, NaN where it cannot look; whether they are nearly
+    """The weights [queries, keys] of one head (NaN where it cannot look), and whether they are nearly
     uniform."""
 
     title: str
@@ -18,7 +18,7 @@ class HeadMap:
 
 @dataclass(frozen=True)
 class HeadMaps:
-    """Some heads of a layer before one text; ``rows`` and ``columns`` name queries and keys, ``remark`` says
+    """Some heads of a layer for one text; ``rows`` and ``columns`` name queries and keys, ``remark`` says
     what is left out."""
 
     layer: str

@@ -23,7 +23,7 @@ MAX_POSITIONS = 60
 
 @dataclass(frozen=True)
 class RecordedLayer:
-    """Which attention call of which pass this was, and the size of what was recorded of it."""
+    """The pass and the attention call that were recorded, and the size of the recording."""
 
     forward_pass: int
     layer: int
@@ -48,7 +48,7 @@ class RecordedAttention(Drawable):
         return f"RecordedAttention({len(self.layers)} layers)"
 
     def head_maps(self, rank: int, text: int) -> HeadMaps:
-        """All recorded heads of one layer before one text, without the keys that nobody may look at."""
+        """All recorded heads of one layer for one text, without keys that no query may attend to."""
         layer = self.layers[rank]
         weights = self.weights_of(rank)[text]  # [h, r, K]
         columns = np.flatnonzero(np.isfinite(weights).any(axis=(0, 1)))
@@ -73,7 +73,7 @@ class RecordedAttention(Drawable):
         return len({layer.forward_pass for layer in self.layers})
 
     def drawings(self) -> Iterator[tuple[int, int]]:
-        """Rank of the layer and number of the text of everything that can be drawn."""
+        """The layer and text numbers of everything that can be drawn."""
         yield from ((rank, text) for rank, layer in enumerate(self.layers) for text in range(layer.texts))
 
     def to_pandas(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from glasshead.nouns import Nouns
 Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
-    "", "raw sign", "weak gauge", "one sign", "by construction", "same value", "too few", "not asked",
+    "", "raw sign", "weak gauge", "one sign", "by construction", "same value", "too few", "not tested",
     "one class", "unsolved", "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
 ]  # fmt: skip
 
@@ -28,10 +28,10 @@ FIFTH, FIFTIETH = 0.2, 0.02
 
 
 def extent_of(interval: Interval) -> Extent:
-    """How many units something is true of, by the interval of its share alone.
+    """For how many units something is true, judged only by the interval of its share.
 
-    Nearly all: four fifths or more, and all but a fiftieth are possible. Hardly any: a fifth or less, and no
-    more than a fiftieth is possible. Else certainly in most, or in some (more than a fiftieth).
+    Nearly all: the interval begins at four fifths or above, and includes 98 %. Hardly any: a fifth or less,
+    and no more than a fiftieth is possible. Else certainly in most, or in some (more than a fiftieth).
     """
     low, high = interval
     if low >= 1 - FIFTH and high >= 1 - FIFTIETH:
@@ -44,11 +44,11 @@ def extent_of(interval: Interval) -> Extent:
 
 
 class Verdict(NamedTuple):
-    """Words on a number, whether its interval may be judged, and the reason if not.
+    """The verdict on a number in words, whether its interval can be judged, and the reason if not.
 
-    A number is ``evidence`` if its interval may be taken at its word, whatever that shows; ``undecided``
-    where too little is known, such as of few examples; ``not evidence`` where it would say nothing of the
-    model however much were known: an accident of the seed, or what is true of any model.
+    A number is ``evidence`` if its interval is valid, ``undecided`` if too little is known, as with few
+    examples, and ``not evidence`` if it says nothing about the model even with more data: an accident of
+    the seed, or true of any model.
     """
 
     words: str
@@ -76,7 +76,7 @@ NO_SIGN = Verdict("undecided: these tokens do not settle the sign", "undecided",
 
 
 def too_few(units: str) -> Verdict:
-    """The verdict on so few ``units`` that an interval over them would be too narrow."""
+    """The verdict if there are too few ``units`` for an interval."""
     return Verdict(f"undecided: too few {units}", "undecided", "too few")
 
 
@@ -85,7 +85,7 @@ TOO_FEW_TOKENS = too_few("tokens")
 
 
 def no_order(nouns: Nouns) -> Verdict:
-    """The verdict on an agreement where most inputs have nothing but ties."""
+    """The verdict on an agreement if most inputs have only ties."""
     return Verdict(
         f"undecided: in most {nouns.texts} all {nouns.tokens} have equal numbers, so there is no order to "
         "compare",
@@ -99,11 +99,12 @@ CONSTRUCTED: tuple[Reason, ...] = ("by construction", "same value")
 
 
 def same_value(nouns: Nouns) -> Verdict:
-    """No other weights change anything, because it makes no difference which unit has which."""
+    """The verdict if other weights change nothing, because the assignment of weights to units does not
+    matter."""
     why = f"all {nouns.tokens} of {nouns.a_text} carry the same value"
     return Verdict(f"no change by construction: {why}", "not evidence", "same value")
 
 
 def by_construction(what: str, why: str) -> Verdict:
-    """``what`` holds of any model, because of ``why``."""
+    """``what`` is true of any model, because of ``why``."""
     return Verdict(f"{what} by construction: {why}", "not evidence", "by construction")

@@ -26,8 +26,8 @@ SHOWN_LETTERS = 60
 
 @dataclass(frozen=True)
 class Alternative:
-    """A token that could have been written: its probability by the model, and that with which the strategy
-    would have chosen it (0: it was left out; None: the strategy chooses among whole texts)."""
+    """A token that could have been written: its probability by the model, and by the strategy (0: it was
+    left out; None: the strategy chooses among whole texts)."""
 
     token: str
     id: int
@@ -38,8 +38,8 @@ class Alternative:
 @dataclass(frozen=True)
 class WrittenToken:
     """One token of the answer: its log-probability by the model, its rank among all tokens (1: the most
-    probable), the chance that the strategy gave it, the entropy of the model's distribution there in nats,
-    and the most probable tokens at its place, the most probable first."""
+    probable), its probability under the strategy, the entropy of the model's distribution in nats, and the
+    most probable tokens at its place, in descending order."""
 
     log_probability: float
     rank: int
@@ -61,9 +61,9 @@ class WrittenMap:
     """A lower-triangular matrix: one row for each token of the answer, with a number for every token before
     it; for the ``whole`` answer, one row with a number for every token but the last.
 
-    ``target`` is what the numbers explain, ``values`` what it was at each place. ``layer`` and ``head`` are
-    those of attention, None where none was read or all were; ``reading`` says so in words. ``intervals`` are
-    those of `Attribution`, for each number, None where nobody asked; ``conditioning`` is that of the least
+    ``target`` is what the numbers explain, ``values`` its value at each place. ``layer`` and ``head`` are
+    those of attention, None if none or all were used; ``reading`` describes them in words. ``intervals``
+    are those of `Attribution`, for each number (None: not requested); ``conditioning`` is that of the least
     clear of them.
     """
 
@@ -90,8 +90,8 @@ class WrittenMap:
         return matrix
 
     def sinks(self, source: int = 0) -> tuple[float | None, ...]:
-        """The share of each row of attention that is on its first token, where that is a sink; behind a
-        source, of what the answer gives to itself."""
+        """The share of each row of attention that is on its first token, if that is a sink; after a source,
+        the share of what the answer gives to itself."""
         if self.method != ATTENTION or self.whole:
             return (None,) * len(self.scores)
         return tuple(sink_of(row[source:]) for row in self.scores)
@@ -99,14 +99,16 @@ class WrittenMap:
 
 @dataclass(frozen=True, repr=False)
 class Written(Drawable):
-    """A prompt and what a model wrote behind it.
+    """A prompt and what a model wrote after it.
 
     ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry for each token of prompt and answer, the
     answer from ``start`` on; ``words`` is −1 for special tokens, ``offsets`` are characters of ``text``.
     ``answer_tokens`` has one entry for each token of the answer. ``strategy`` and ``seed`` say how it was
-    chosen (no seed: nothing was drawn), ``stop`` why it ends, ``other_answers`` what else beam search had.
-    ``maps`` are the explanations that go with it, to be chosen from on its page. The encoder of an
-    encoder–decoder read the first ``source`` tokens; its answer is a text of its own, behind an arrow.
+    chosen (no seed: nothing was drawn), ``stop`` why it ends, and ``other_answers`` are those of beam
+    search. ``maps`` are its explanations, from which you can choose on its page. The encoder of an
+    encoder–decoder read the first ``source`` tokens; its answer is a separate text after an arrow.
+    ``images``, ``boxes``, ``image_numbers`` and ``image_sinks`` are those of `Attribution`, of a prompt with
+    images.
     """
 
     prompt: str
@@ -125,6 +127,10 @@ class Written(Drawable):
     maps: tuple[WrittenMap, ...] = ()
     notes: tuple[str, ...] = ()
     source: int = 0
+    images: tuple[str, ...] = ()
+    boxes: tuple[tuple[int, int, int, int] | None, ...] | None = None
+    image_numbers: tuple[int | None, ...] | None = None
+    image_sinks: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         answer = self.answer if len(self.answer) <= SHOWN_LETTERS else f"{self.answer[: SHOWN_LETTERS - 1]}…"
@@ -139,12 +145,12 @@ class Written(Drawable):
 
     @property
     def joint(self) -> str:
-        """What stands between prompt and answer: an arrow where the answer does not go on with the prompt."""
+        """What is printed between prompt and answer: an arrow if the answer does not continue the prompt."""
         return ARROW if self.source else ""
 
     @property
     def log_probability(self) -> float:
-        """log p(answer | prompt) = Σ_t log p(x_t | x_<t), by the model, whatever the strategy."""
+        """log p(answer | prompt) = Σ_t log p(x_t | x_<t), by the model, for any strategy."""
         return math.fsum(token.log_probability for token in self.answer_tokens)
 
     @property
@@ -182,7 +188,7 @@ class Written(Drawable):
 
 @dataclass(frozen=True, repr=False)
 class WrittenAttribution(Drawable):
-    """What each token of an answer was written from: a `WrittenMap` beside its text."""
+    """What each token of an answer was written from: a `WrittenMap` next to its text."""
 
     written: Written
     map: WrittenMap
@@ -201,13 +207,13 @@ class WrittenAttribution(Drawable):
 
     @property
     def source_sums(self) -> NDArray[np.float64]:
-        """What the source contributes to each row, the sum of its numbers [rows]; 0 where there is none."""
+        """What the source contributes to each row, the sum of its numbers [rows]; 0 if there is none."""
         return np.array([math.fsum(row[: self.written.source]) for row in self.map.scores])
 
     @property
     def rest(self) -> NDArray[np.float64]:
-        """The scores with attention sinks left out: in rows that have one the first token is NaN, and the
-        others are shares of what is left."""
+        """The scores without attention sinks: in rows with a sink the first token is NaN, and the others
+        are shares of the rest."""
         matrix, source = self.matrix, self.written.source
         for row, share in enumerate(self.map.sinks(source)):
             if share is not None:
@@ -250,16 +256,20 @@ class WrittenAttribution(Drawable):
             intervals=None if self.map.intervals is None else self.map.intervals[index],
             conditioning=self.map.conditioning,
             position=None if self.map.whole else end,
+            images=written.images,
+            boxes=None if written.boxes is None else written.boxes[:end],
+            image_numbers=None if written.image_numbers is None else written.image_numbers[:end],
             sink=None if written.source else self.map.sinks()[index],
+            image_sinks=written.image_sinks if self.map.method == ATTENTION else (),
         )
 
     def by_word(self) -> pd.DataFrame:
         """The matrix between words: a row for each word of the answer, a column for each word of the text.
 
-        Numbers of the pieces of a word that is looked at are added up. Of the pieces of a word that is
-        written, numbers of a target add up, since log p(word) = Σ log p(piece); without a target (attention,
-        rollout) their mean is taken, so that rows still sum to one. A special token is a word by itself; what
-        had not been written yet is NaN.
+        For a word that is read, the numbers of its pieces are added up. For a word that is written, numbers
+        about a target are added up, since log p(word) = Σ log p(piece); others (attention, rollout) are
+        averaged, so that rows still sum to one. A special token is a word; tokens that had not been written
+        yet are NaN.
 
         Source: Clark et al. (2019), section 4.1.
         """

@@ -1,4 +1,4 @@
-"""The page to play with: type a text, see the attention, doubt included. It has no logic of its own.
+"""An interactive page: type a text, and see the attention with its uncertainty. It has no logic of its own.
 
     `serve`          models and audits → a server until it is interrupted     server.py
     `ServeRequest`   what is served, and where                                server.py
@@ -9,6 +9,7 @@ model (served_model.py), one at a time, and is answered by functions of the libr
 read from their folders (audit_shelf.py). What the browser runs is in page/; extensions add pages (pages.py).
 """
 
+from glasshead.serve import images as images  # registers its page
 from glasshead.serve.app import create_app
 from glasshead.serve.catalogue import Catalogue, find_served
 from glasshead.serve.pages import PAGES, Host, Page, as_page

@@ -107,9 +107,9 @@ def not_drawn(attributions: Attributions, drawn: int, opened: OpenedModel) -> It
     if len(attributions) == drawn:
         return
     each = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
-    hint = ": name a word to ask about that" if opened.asks_words else ""
+    hint = ": name a word to ask about another" if opened.asks_words else ""
     shown = "the first is shown" if drawn == 1 else f"the first {drawn} are shown"
-    yield f"It was asked about {each}, and {shown}{hint}."
+    yield f"The model was asked about {each}, and {shown}{hint}."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
@@ -128,7 +128,7 @@ def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
     before = [span for span in question.without if span[0] <= line]
     for stretch in before:
         if stretch[1] > line:
-            raise ParameterError("without", f"has {list(stretch)}, which lies in both texts: name two")
+            raise ParameterError("without", f"has {list(stretch)}, which spans both texts: name two")
     return erase_spans(text, before), erase_spans(pair, behind)
 
 
@@ -144,15 +144,15 @@ def erase_spans(text: str, without: Sequence[tuple[int, int]]) -> str:
         doubled = (before[-1:].isspace() and after[:1].isspace()) or (not before and after[:1].isspace())
         text = before + (after[1:] if doubled else after)
     if without and not text.strip():
-        raise InputError("no word is left: put one back")
+        raise InputError("no word is left: restore one")
     return text
 
 
 def check_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> None:
-    """Raise InputError for what is no stretch of a text."""
+    """Raise InputError for what is not a stretch of a text."""
     for start, end in stretches:
         if not 0 <= start < end <= len(text):
-            raise ParameterError("without", f"has {[start, end]}, which is no stretch of the text")
+            raise ParameterError("without", f"has {[start, end]}, which is not a part of the text")
 
 
 def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -169,7 +169,7 @@ def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 def compare_answer(
     first: Attributions, second: Attributions, question: CompareQuestion, opened: Sequence[OpenedModel]
 ) -> CompareAnswer:
-    """Two explanations beside each other, letter by letter. One scale holds for two versions of a text; two
+    """Two explanations next to each other, letter by letter. One scale holds for two versions of a text; two
     models or methods have a scale each."""
     same = question.first == question.second
     scale = shared_scale([first[0], second[0]]) if same else None
@@ -193,9 +193,9 @@ def colour_caution(first: Attribution, second: Attribution, opened: Sequence[Ope
     if first.target == second.target or not (diverging(first) and diverging(second)):
         return None
     one, other = (model.subject.labels for model in opened)
-    why = "choose one class for both" if one == other else "the classes of the two have different names"
+    why = "choose one class for both" if one == other else "the two models have differently named classes"
     above, below = (in_quotes(visible(one.target)) for one in (first, second))
-    return f"red speaks for {above} above and for {below} below: {why}"
+    return f"red supports {above} above and {below} below: {why}"
 
 
 def match_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:

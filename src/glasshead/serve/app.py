@@ -52,8 +52,8 @@ def create_app(
 ) -> Guard:
     """The server's application: an ASGI app behind its guard.
 
-    ``hosts`` are the names with ports by which it is called (None: any), ``token`` what every request must
-    bring (None: nothing), ``seconds`` how long an answer may take.
+    ``hosts`` are its allowed names with ports (None: any), ``token`` what every request must carry (None:
+    nothing), ``seconds`` how long an answer may take.
     """
 
     @asynccontextmanager
@@ -82,7 +82,7 @@ def create_app(
 
     for name, page in PAGES.items():
         app.mount(f"/page/{name}", StaticFiles(directory=page.folder))
-        page.add_routes(Host(app, catalogue, answer))
+        page.add_routes(Host(app, catalogue, answer, seconds))
     add_page(app)
     return Guard(app, hosts, token)
 
@@ -108,7 +108,7 @@ def add_questions(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
 
     @app.post("/api/compare")
     async def compare(request: Request, question: CompareQuestion) -> CompareAnswer:
-        """Two explanations beside each other: of two models or methods, or of two versions of a text."""
+        """Two explanations next to each other: of two models or methods, or of two versions of a text."""
         return await ask_both(request, catalogue, question, compare_answer, seconds)
 
     @app.post("/api/generate")

@@ -119,7 +119,7 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
         raise ParameterError("audits", f"{folder} is not a folder")
     folders = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
     if not folders:
-        raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
+        raise ParameterError("audits", f"{folder} has no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
     for path in folders:
         name = audit_name(path, folder)

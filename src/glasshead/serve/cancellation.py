@@ -16,7 +16,7 @@ class CancelledError(Exception):
     """Nobody waits for the answer any more, or the server ends."""
 
     def __init__(self) -> None:
-        super().__init__("the server ends, and answers no more")
+        super().__init__("the server is shutting down")
 
 
 class CancelToken:

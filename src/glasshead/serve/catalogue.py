@@ -26,21 +26,20 @@ class UnknownNameError(Exception):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Models and audits by name. Names come from those who started the server; a request
-    can only choose among them."""
+    """Models and audits by name. The server sets the names; a request can only choose among them."""
 
     models: Mapping[str, ServedModel]
     audits: Mapping[str, ShelvedAudit] = field(default_factory=dict)
     readers: Readers = field(default_factory=Readers)
 
     def start(self) -> None:
-        """Begin to open the models, one after the other."""
+        """Start opening the models, one after the other."""
         self.readers.start()
         for model in self.models.values():
             model.start()
 
     def stop(self) -> None:
-        """End what the models do, and answer no more."""
+        """Stop the models, and answer no more requests."""
         self.readers.stop()
         for model in self.models.values():
             model.stop()
@@ -49,7 +48,7 @@ class Catalogue:
         """The model of that name, ready or not.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is no such model.
         """
         return find_served(name, self.models, "model")
 
@@ -57,15 +56,15 @@ class Catalogue:
         """The audit of that name.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is no such model.
         """
         return find_served(name, self.audits, "audit")
 
     def find_opened_model(self, name: str) -> OpenedModel:
-        """What is known of a model that is ready.
+        """The facts of a model that is ready.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is no such model.
             NotReadyError: if it is not open.
         """
         served = self.model(name)
@@ -74,11 +73,11 @@ class Catalogue:
         return served.opened
 
     def facts(self) -> list[ModelFacts]:
-        """All models with what may be chosen of each."""
+        """All models with the choices for each."""
         return [self.model_facts(served) for served in self.models.values()]
 
     def model_facts(self, served: ServedModel) -> ModelFacts:
-        """One model as it stands."""
+        """The facts of one model."""
         opened = served.opened
         if opened is None:
             return ModelFacts(
@@ -97,6 +96,7 @@ class Catalogue:
             labels=opened.labels,
             usual_class=opened.usual_class,
             asks_words=opened.asks_words,
+            reads_images=opened.reads_images,
             layers=opened.layers,
             heads=opened.heads,
             methods=methods,
@@ -104,7 +104,7 @@ class Catalogue:
         )
 
     def examples(self, name: str) -> list[str]:
-        """Texts of a model's own data, else of an audit of it."""
+        """Texts from a model's own data, or else from an audit of it."""
         opened = self.find_opened_model(name)
         if opened.examples:
             return list(opened.examples)
@@ -121,10 +121,10 @@ class Catalogue:
 
 
 def find_served(name: str, known: Mapping[str, Served], what: str) -> Served:
-    """One of what is served, by its name.
+    """A served item, by its name.
 
     Raises:
-        UnknownNameError: if there is none.
+        UnknownNameError: if there is no such model.
     """
     if name not in known:
         raise UnknownNameError(f"there is no {what} {name!r}: {did_you_mean(name, known)}")

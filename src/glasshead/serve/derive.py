@@ -16,7 +16,7 @@ R = TypeVar("R", bound=Request)
 def asks(
     request: Any, base: type[BaseModel], without: Sequence[str] = (), most: Mapping[str, int] = {}
 ) -> Any:
-    """A schema with the fields of a request, but for those ``without``, and a number of at most ``most``."""
+    """A schema with the fields of a request, except those ``without``, and a number of at most ``most``."""
     fields: dict[str, Any] = {
         name: (annotation(request, name, most.get(name)), default)
         for name, default in defaults_of(request).items()
@@ -26,7 +26,8 @@ def asks(
 
 
 def annotation(request: Any, name: str, most: int | None) -> Any:
-    """What a field takes: a number in its range, a word or a flag; an empty field of a form is no answer."""
+    """The value of a field: a number in its range, a word or a flag; an empty field of a form is not an
+    answer."""
     kinds, entry = types_of(request)[name], options_of(request)[name]
     if any(get_origin(kind) is Literal for kind in kinds):
         return kinds[0]

@@ -61,18 +61,16 @@ def add_refusals(app: FastAPI) -> None:
     async def answer_failure(
         request: Request, error: Exception
     ) -> Response:  # it is shown in the terminal, too
-        return refusal_to(
-            request, 500, f"this went wrong inside ({type(error).__name__}): it should be reported"
-        )
+        return refusal_to(request, 500, f"internal error ({type(error).__name__}): please report it")
 
 
 def http_error_in_words(request: Request, error: HTTPException) -> str:
     """What is wrong with an address, or with how it was asked."""
     path = request.url.path[:100]
     if error.status_code == 404:
-        return f"there is no {path} here: /api lists what can be asked"
+        return f"there is no {path} here: /api lists all requests"
     if error.status_code == 405:
-        return f"{path} is not asked by {request.method}: /api lists what can be asked"
+        return f"{path} does not support {request.method}: /api lists all requests"
     if error.status_code == 400:  # a body that is no text
         return NO_OBJECT
     return f"{request.method} {path}: {error.detail}"

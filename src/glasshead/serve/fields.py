@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 MOST_LETTERS = 10_000
 """Characters of a text."""
+Kind = Literal["classifier", "language model", "guesser", "answerer", "encoder", "image classifier"]
+"""What a model can be asked."""
+Images = Literal["", "alone", "by place", "with captions", "with text"]
+"""Whether a model reads images, and with which texts."""
 Text = Annotated[str, Field(max_length=MOST_LETTERS)]
 Word = Annotated[str, Field(max_length=1000)]
 """A name; those of folders and classes may be long."""
@@ -21,7 +25,7 @@ def number_or_word(value: Any) -> Any:
 
 
 def word_or_nothing(value: Any) -> Any:
-    """An empty field of a form is no answer."""
+    """An empty field of a form is not an answer."""
     return None if value == "" else value
 
 

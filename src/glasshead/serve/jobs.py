@@ -20,7 +20,7 @@ class QueueFullError(Exception):
     """Too many questions wait already; ``seconds`` is when to ask again."""
 
     def __init__(self, most: int, seconds: int = 2) -> None:
-        super().__init__(f"{most} questions wait for an answer already: ask again in {seconds} s")
+        super().__init__(f"{most} requests are waiting already: try again in {seconds} s")
         self.seconds = seconds
 
 

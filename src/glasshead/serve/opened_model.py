@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
-from transformers import PreTrainedModel
+import numpy as np
 
-from glasshead.data import LoadOptions, UnitReader, load
+from glasshead.data import CaptionReader, ImageTextReader, LoadOptions, UnitReader, load, reader_of
 from glasshead.errors import InputError
 from glasshead.escaping import sendable
 from glasshead.explainers import EXPLAINERS, explain_texts
@@ -20,17 +19,18 @@ from glasshead.huggingface import NextTokenClassifier, PairsNeeded, TaskModel, u
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
+from glasshead.serve.fields import Images, Kind
 from glasshead.trace import Subject
 
-Kind = Literal["classifier", "language model", "guesser", "answerer", "encoder"]
-EXPLAINED = ("classifier", "language model", "guesser", "answerer")
+EXPLAINED = ("classifier", "language model", "guesser", "answerer", "image classifier")
 """Kinds of which predictions are explained."""
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
 TRIAL_ANSWER = "good"
 TRIAL_PAIR = "it was good\nit was bad"
-"""Of a model that chooses, two choices."""
+"""For a model that chooses, two choices."""
+TRIAL_IMAGE = np.linspace(0, 255, 64 * 64 * 3).reshape(64, 64, 3).astype(np.uint8)
 TRIAL_SECONDS = 5.0
 """Methods are tried for at most this long; those that are not reached stay on offer."""
 
@@ -42,7 +42,8 @@ class OpenedModel:
 
     A classifier is explained; a language model too, of its next token or a given answer, and it writes; a
     guesser, such as BERT, of a hidden word; an answerer, such as T5, writes, and is explained of a given
-    answer; of an encoder without a class to predict only heads are shown.
+    answer; of an encoder without a class to predict only heads are shown. An image classifier reads no text
+    alone; a language model may read images, too.
     """
 
     subject: Subject
@@ -62,6 +63,16 @@ class OpenedModel:
         return "possible" if self.kind in ("classifier", "encoder") else "none"
 
     @property
+    def reads_images(self) -> Images:
+        """Whether it reads images, and with which texts."""
+        tokenizer = self.subject.tokenizer
+        if isinstance(tokenizer, CaptionReader):
+            return "with captions"
+        if isinstance(tokenizer, UnitReader):
+            return "by place" if getattr(self.subject.model, "asks_places", False) else "alone"
+        return "with text" if isinstance(reader_of(tokenizer), ImageTextReader) else ""
+
+    @property
     def second_text(self) -> str:
         """What its second text is called."""
         model = self.subject.model
@@ -70,7 +81,7 @@ class OpenedModel:
     @property
     def labels(self) -> list[str]:
         """The classes that may be a target; none of a language model, whose classes are tokens."""
-        return self.subject.labels if self.kind == "classifier" else []
+        return self.subject.labels if self.kind in ("classifier", "image classifier") else []
 
     @property
     def asks_words(self) -> bool:
@@ -103,36 +114,33 @@ def open_served_model(source: str) -> OpenedModel:
     """Open a folder or a Hub id for whatever it can be asked.
 
     Raises:
-        InputError: if it cannot be opened at all (`glasshead.open`), or if the name of a class is no text.
+        InputError: if it cannot be opened at all (`glasshead.open`), or if the name of a class is not a text.
     """
     try:
-        subject = open_subject(source)
-        if isinstance(subject.tokenizer, UnitReader):
-            raise InputError(
-                f"{source} reads images, and this page asks about texts: give a classifier of texts"
-            )
-        kind = kind_of(subject.model)
+        subject = open_subject(source, options=OpenOptions(images=True))
+        kind = kind_of(subject)
     except NoClassError:
         try:
             subject, kind = open_writer(source), "answerer"
         except InputError:
             subject, kind = open_subject(source, options=OpenOptions(classifies=False)), "encoder"
-    if kind == "classifier":
+    if kind in ("classifier", "image classifier"):
         for name in subject.labels:
             if name != sendable(name):
-                raise InputError(f"the class {name!r} is no text in UTF-8: name it anew in config.json")
+                raise InputError(f"the class {name!r} is not valid UTF-8: rename it in config.json")
     opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
     if kind not in EXPLAINED:
         return opened
-    answer = TRIAL_ANSWER if kind == "answerer" else None
-    return replace(opened, refused=find_refused_methods(subject, opened.pairs == "needed", answer))
+    return replace(opened, refused=find_refused_methods(opened))
 
 
-def kind_of(model: PreTrainedModel) -> Kind:
+def kind_of(subject: Subject) -> Kind:
     """What a model can be asked of which predictions are explained."""
-    if not isinstance(model, NextTokenClassifier):
+    if isinstance(subject.tokenizer, UnitReader):
+        return "image classifier"
+    if not isinstance(subject.model, NextTokenClassifier):
         return "classifier"
-    return "guesser" if model.asks_words else "language model"
+    return "guesser" if subject.model.asks_words else "language model"
 
 
 def own_texts(subject: Subject) -> Sequence[str]:
@@ -153,12 +161,16 @@ def opener(source: str | Path) -> Callable[[], OpenedModel]:
     return lambda: open_served_model(str(source))
 
 
-def find_refused_methods(
-    subject: Subject, pairs: bool, answer: str | None = None, *, seconds: float = TRIAL_SECONDS
-) -> frozenset[str]:
+def find_refused_methods(opened: OpenedModel, *, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
     """The names of the methods that cannot explain a model: each explains one short text, or a pair, or an
-    answer to it. If all fail, the text is to blame, such as one of which the model knows no word."""
+    answer to it, or an image. If all fail, the text is to blame, such as one of which the model knows no
+    word."""
     tried, refused, end = set(), set(), time.monotonic() + seconds
+    subject, asks_image = opened.subject, opened.kind == "image classifier"
+    text = subject.tokenizer.inputs([TRIAL_IMAGE])[0] if asks_image else TRIAL_TEXT
+    pair = [TRIAL_PAIR] if opened.pairs == "needed" and not asks_image else None
+    answer = TRIAL_ANSWER if opened.kind == "answerer" else None
+    choices = ("one", "two") if opened.reads_images == "with captions" else None
     for name, explainer in EXPLAINERS.items():
         if time.monotonic() > end:
             break
@@ -166,8 +178,8 @@ def find_refused_methods(
             continue
         tried.add(name)
         try:
-            request = MethodRequest(method=name, answer=answer)
-            explain_texts(subject, [TRIAL_TEXT], [TRIAL_PAIR] if pairs else None, request)
+            request = MethodRequest(method=name, answer=answer, choices=choices)
+            explain_texts(subject, [text], pair, request)
         except Exception:  # whatever it is: one method is no reason to serve none of the others
             refused.add(name)
     return frozenset(refused if refused < tried else ())

@@ -21,14 +21,17 @@ PAGE = Path(__file__).parent / "page"
 
 @dataclass(frozen=True)
 class Host:
-    """What a page is given: the ``app`` to which it adds addresses, what is served, and ``answer``.
+    """The resources of a page: the ``app`` to which it adds addresses, the served models and audits, and
+    ``answer``.
 
-    ``answer`` runs work in a thread, one at a time, and ends it when the client leaves or it takes too long.
+    ``answer`` runs work in a thread, one at a time, and ends it when the client leaves or it takes longer
+    than ``seconds``.
     """
 
     app: FastAPI
     catalogue: Catalogue
     answer: Callable[[Request, Callable[[], Any]], Awaitable[Any]]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Page:
 
     ``title`` is the text of its link. ``folder`` holds ``section.html``, which is one
     ``<section data-view=NAME data-script=/page/NAME/page.js hidden>``; ``page.js``, whose default export
-    draws the section; and ``page.css``. ``add_routes`` adds the addresses that the script asks.
+    draws the section; and ``page.css``. ``add_routes`` adds the addresses that the script requests.
     """
 
     title: str
@@ -67,5 +70,5 @@ def index_page() -> str:
 
 
 def as_page(page: str) -> Response:
-    """A page of the report, which may do what it does in a file and nothing else."""
+    """A page of the report, with the permissions that it has as a file and no others."""
     return HTMLResponse(page, headers={"Content-Security-Policy": policy_of(page)})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from glasshead.requests import MethodRequest, defaults_of
 from glasshead.serve.questions import GenerateQuestion, Reading
 
@@ -14,11 +16,15 @@ PAGE_TARGET = GenerateQuestion(model="", prompt="").target
 
 def explain_line(source: str, reading: Reading, text: str, pair: str | None) -> str:
     """``glasshead.explain(…)`` of the model at ``source``, with what is not the usual."""
-    options: dict[str, Any] = {} if pair is None else {"pairs": pair}
-    for name, usual in defaults_of(MethodRequest).items():
-        if (value := getattr(reading, name, usual)) != usual:
-            options[name] = value
-    return call("explain", [source, text], options)
+    pairs = {} if pair is None else {"pairs": pair}
+    return call("explain", [source, text], pairs | chosen_options(reading))
+
+
+def chosen_options(question: BaseModel) -> dict[str, Any]:
+    """The options of `glasshead.explain` in a question that are not the usual ones."""
+    defaults = defaults_of(MethodRequest)
+    chosen = {name: getattr(question, name, usual) for name, usual in defaults.items()}
+    return {name: value for name, value in chosen.items() if name != "choices" and value != defaults[name]}
 
 
 def generate_line(source: str, question: GenerateQuestion) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from glasshead.escaping import sendable
 from glasshead.requests import MethodRequest, WritingRequest
 from glasshead.serve.derive import asks
-from glasshead.serve.fields import Text, Word, word_or_nothing
+from glasshead.serve.fields import Images, Kind, Text, Word, word_or_nothing
 
 MOST_NEW_TOKENS = 200
 """Tokens that a model may be asked to write."""
@@ -33,8 +33,7 @@ class Strict(BaseModel):
 
 
 class Answer(Strict):
-    """An answer that can be sent whatever a folder, a card or a configuration is called: what is no text in
-    UTF-8, such as half a character, is escaped."""
+    """An answer that can always be sent as UTF-8: invalid characters in names are escaped."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -131,7 +130,7 @@ class NumberList(Answer):
 
 
 class Drawing(Answer):
-    """What is drawn of a text and said beside it."""
+    """What is drawn of a text and said next to it."""
 
     spans: list[CharacterSpan]
     prediction: str
@@ -173,7 +172,7 @@ class ExplainAnswer(Answer):
 
 
 class Piece(Answer):
-    """Letters [start, end) of both texts that stand in one column."""
+    """Letters [start, end) of both texts that share a column."""
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -191,7 +190,7 @@ class SharedWord(Answer):
 
 
 class CompareAnswer(Answer):
-    """Two explanations, how their texts stand beside each other, whether one scale holds for both, and why a
+    """Two explanations, how their texts is next to each other, whether one scale holds for both, and why a
     colour does not mean the same in both (None: it does)."""
 
     first: ExplainAnswer
@@ -213,13 +212,15 @@ class ModelFacts(Answer):
     """A model that is served by its ``name``, opened from a ``source`` as that was typed: loading, ready or
     failed, with a ``message`` that says why or what goes on. The rest is known once it is ready; ``kind``
     says what can be asked of it, ``second_text`` what goes into a second text, ``usual_class`` which class
-    is explained unless one is chosen, ``asks_words`` whether it is asked about one word of a text."""
+    is explained unless one is chosen, ``asks_words`` whether it is asked about one word of a text,
+    ``reads_images`` whether it reads images, and with which texts."""
 
     name: str
     source: str
     state: Literal["loading", "ready", "failed"]
     message: str
-    kind: Literal["", "classifier", "language model", "guesser", "answerer", "encoder"] = ""
+    kind: Kind | Literal[""] = ""
+    reads_images: Images = ""
     pairs: Literal["none", "possible", "needed"] = "none"
     second_text: str = "Second text"
     labels: list[str] = []

@@ -44,13 +44,13 @@ LONGEST_HEAD = 256 * 1024
 class ServeRequest:
     """What is served, and where.
 
-    ``models`` are folders or Hub ids (none: those of the demo), ``audits`` a folder that holds audits.
-    Another ``host`` than this computer, and names by which it is called from elsewhere (``allow_hosts``, as
-    behind a proxy), need a ``token``, which is drawn if none is given. Port 0 is any that is free. An answer
-    may take so many ``seconds``.
+    ``models`` are folders or Hub ids (none: those of the demo), ``audits`` a folder with audits.
+    A ``host`` other than this computer, and names from elsewhere (``allow_hosts``, as behind a proxy), need
+    a ``token``; a random one is made if you give none. Port 0 picks any free port. An answer may take at
+    most ``seconds`` seconds.
 
     Raises:
-        InputError: on a port that is none, on a model named twice, and as `find_audits`.
+        InputError: on an invalid port, on a model named twice, and as `find_audits`.
     """
 
     models: Sequence[str] = ()
@@ -74,14 +74,14 @@ class ServeRequest:
 
     @property
     def key(self) -> str | None:
-        """The token that requests must bring; None on this computer alone."""
+        """The token that requests must carry; None if only this computer is served."""
         if self.token is not None or (self.host in LOOPBACK and not self.allow_hosts):
             return self.token
         return secrets.token_urlsafe(16)
 
     @property
     def hosts(self) -> frozenset[str] | None:
-        """The names by which the server is called; on another address, where a token protects it, any."""
+        """The host names of the server; any name is allowed on another address, where a token protects it."""
         if self.host not in LOOPBACK:
             return None
         names = {"127.0.0.1", "localhost", "[::1]"}
@@ -91,11 +91,11 @@ class ServeRequest:
 
 
 def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str) -> Catalogue:
-    """What a request serves; models are opened when the server starts. ``on_failure`` is told why one cannot
-    be opened, and returns what the page says of it.
+    """The catalogue of a request; models are opened when the server starts. ``on_failure`` is called with
+    the reason why one cannot be opened, and returns the message on the page.
 
     Raises:
-        InputError: if there is no audit where some should be.
+        InputError: if a folder that should hold audits has none.
     """
     audits = {} if request.audits is None else find_audits(request.audits)
     if not request.models:
@@ -122,7 +122,7 @@ def served_names(sources: Sequence[str]) -> dict[str, str]:
     """
     paths = {source: (Path(source).parts or Path.cwd().parts) for source in sources}  # "." has no parts
     if len({Path(source) for source in sources}) < len(sources):
-        raise InputError("a model is named twice: name each once")
+        raise InputError("a model is named twice: name each only once")
     names = {}
     for source, parts in paths.items():
         size = 1
@@ -170,9 +170,9 @@ def serve(
     on_failure: Callable[[str], str] = str,
     on_signal: Callable[[int], None] = lambda number: None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; ``on_start`` is given the address, which a ``browser`` opens,
-    ``on_failure`` why a model cannot be opened: what it returns stands on the page. ``on_signal`` is told the
-    number of the signal as it comes: what a thread is at, such as a picture, is waited for.
+    """Serve until Ctrl-C or SIGTERM. ``on_start`` gets the address, which a ``browser`` opens;
+    ``on_failure`` gets the reason why a model cannot be opened, and returns the message on the page.
+    ``on_signal`` gets the number of a signal at once, while the server waits for running work.
 
     Raises:
         InputError: as `open_catalogue`, and if the port is taken.
@@ -243,14 +243,14 @@ def check_port(request: ServeRequest) -> int:
             f"cannot listen at {request.host}, {spell('port')} {request.port}: {error.strerror or error}"
         ) from None
     except UnicodeError:  # of the encoding of internet names
-        raise ParameterError("host", "is no internet address") from None
+        raise ParameterError("host", "is not an internet address") from None
 
 
 DATA = "synthetic"
 DEMO_MODELS = ("softmax", "tanhmax")
 SENTENCE = "the film was very funny and lovely but the story was dull"
 """Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
-DEMO_REMARK = "it is trained on made-up reviews, once: half a minute"
+DEMO_REMARK = "it is trained once on made-up reviews, which takes half a minute"
 
 
 def demo_openers(cache: Path | None = None) -> dict[str, Callable[[], OpenedModel]]:
@@ -283,8 +283,9 @@ def train_demo(activation: str, folder: Path) -> None:
     train(load(DATA), config, folder, source=source, resume=is_run(folder))
 
 
-REQUEST_SECONDS = 20.0
-"""Within which a request must be there as a whole, from its first byte or the opening of its connection."""
+REQUEST_SECONDS = 60.0
+"""Within which a request must be there as a whole, from its first byte or the opening of its connection: an
+image over a slow network takes as long."""
 
 
 class PatientProtocol(H11Protocol):

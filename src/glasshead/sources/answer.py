@@ -11,7 +11,7 @@ from glasshead.data import check_utf8, offsets_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.generation import generate_texts, read_prompt
 from glasshead.huggingface import NextTokenClassifier, class_name, positions_of
-from glasshead.requests import CiteRequest, GenerateRequest
+from glasshead.requests import GenerateRequest, PassagesRequest
 from glasshead.sources.prompts import PromptFrame
 from glasshead.sources.scores import Ids
 from glasshead.sources.sentence_spans import Span
@@ -43,7 +43,7 @@ class AnswerTokens:
         return places
 
 
-def write_answer(subject: Subject, prompt: str, request: CiteRequest) -> Any:
+def write_answer(subject: Subject, prompt: str, request: PassagesRequest) -> Any:
     """What the model writes behind all passages.
 
     Raises:
@@ -58,7 +58,7 @@ def write_answer(subject: Subject, prompt: str, request: CiteRequest) -> Any:
     )
     written = generate_texts(subject, [prompt], asked)[0]
     if not written.answer.strip():
-        raise InputError(f"{subject.name} answers nothing: give an {spell('answer')}")
+        raise InputError(f"{subject.name} gives no answer: pass an {spell('answer')}")
     return written
 
 
@@ -102,7 +102,7 @@ def checked(answer: AnswerTokens, classifier: NextTokenClassifier) -> AnswerToke
         InputError: if there are none, or more than a decoder reads.
     """
     if not answer.ids:
-        raise InputError("the tokenizer makes no token of this answer: give another one")
+        raise InputError("this answer has no token: use another one")
     most = positions_of(classifier.model)
     if most is not None and len(answer.ids) > most:
         raise InputError(

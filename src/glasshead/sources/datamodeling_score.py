@@ -1,4 +1,4 @@
-"""How well numbers of passages foretell what removing passages does: the linear datamodeling score.
+"""How well numbers of passages predict the effect of removing passages: the linear datamodeling score.
 
 Source: Park et al. (2023), TRAK; Cohen-Wang et al. (2024), ContextCite, section 4.2.
 """

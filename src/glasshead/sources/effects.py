@@ -43,7 +43,7 @@ class Effects:
     high: Numbers | None = None
 
     def interval(self, passage: int) -> tuple[float, float] | None:
-        """Of one passage."""
+        """For one passage."""
         if self.low is None or self.high is None:
             return None
         return float(self.low[passage]), float(self.high[passage])

@@ -120,7 +120,7 @@ def says(
         if gain <= LEAST:
             return (
                 f"{subject} comes from none of the passages",
-                f"The model gives it without them as well: {times(-gain)} as probable."
+                f"The model also gives it without them: {times(-gain)} as probable."
                 if gain < -LEAST
                 else "Without any of them it is as probable.",
             )
@@ -136,7 +136,7 @@ def says(
         f"{subject} comes from {noun} {listed}",
         f"Without {it} {lower(subject)} is {fraction(lost)} as probable."
         if lost > LEAST
-        else f"Without {it} other passages make up for it.",
+        else f"Without {it}, other passages compensate.",
     ]
     for pair in pairs:
         both = f"Passages {names[pair.first]} and {names[pair.second]}"

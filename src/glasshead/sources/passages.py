@@ -21,7 +21,7 @@ TEXTS = ("text", "page_content", "content", "passage", "document", "body", "cont
 TITLES = ("title", "file_name", "name")
 LINKS = ("link", "url", "source", "file_path")
 INSIDE = ("node", "document")
-"""What holds a passage beside its score."""
+"""What holds a passage next to its score."""
 
 
 def read_passages(context: object, split: str | None = None) -> list[Passage]:
@@ -31,7 +31,7 @@ def read_passages(context: object, split: str | None = None) -> list[Passage]:
     A ``split`` of "paragraph" cuts every text at its blank lines; None: only if there is a single one.
 
     Raises:
-        InputError: if there is no passage, and where one has no text.
+        InputError: if there is no passage, or one has no text.
     """
     passages = gather(context)
     for number, one in enumerate(passages, 1):
@@ -40,7 +40,7 @@ def read_passages(context: object, split: str | None = None) -> list[Passage]:
     if split == "paragraph" or (split is None and len(passages) == 1):
         passages = [part for one in passages for part in paragraphs(one)]
     if not passages:
-        raise InputError("the context holds no passage: give texts, files, or a folder of text files")
+        raise InputError("the context has no passage: give texts, files, or a folder of text files")
     check_utf8(*(words for one in passages for words in (one.text, one.title)))
     first: dict[str, int] = {}
     for number, one in enumerate(passages):
@@ -137,7 +137,7 @@ def read_path(path: Path) -> list[Passage]:
             one for one in path.rglob("*") if one.suffix.lower() in TEXT_SUFFIXES and one.is_file()
         )
         if not files:
-            raise InputError(f"{path} holds no text files ({', '.join(TEXT_SUFFIXES)})")
+            raise InputError(f"{path} has no text files ({', '.join(TEXT_SUFFIXES)})")
         return [passage for one in files for passage in read_path(one)]
     if not path.exists():
         raise InputError(f"there is no file or folder {path}")
@@ -170,5 +170,5 @@ def read_json(path: Path) -> list[Passage]:
         try:
             value = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError as error:
-            raise InputError(f"{path} is no JSON: {error}") from error
+            raise InputError(f"{path} is not JSON: {error}") from error
     return gather(value)

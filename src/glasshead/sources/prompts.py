@@ -24,7 +24,7 @@ class PromptFrame:
     """How passages and a question become what the model reads.
 
     ``template`` is a text with {context} and {question} in it, or None: the chat template of the tokenizer
-    has a place for documents. Of a ``chat``, the last message of the user holds the question.
+    has a place for documents. For a ``chat``, the last message of the user holds the question.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -124,7 +124,7 @@ def choose_frame(
 
 def writes_documents(tokenizer: PreTrainedTokenizerBase, question: Any) -> bool:
     """Whether the chat template has a place for documents, found by trying: it writes each of two, and
-    without any it leaves out these alone, no instruction beside them."""
+    without any it leaves out these alone, no instruction next to them."""
     frame = PromptFrame(tokenizer, [Passage(""), Passage("")], question, None, as_chat=True)
     marks = ["\ue0000\ue001", "\ue0001\ue001"]
     try:

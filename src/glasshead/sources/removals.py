@@ -99,7 +99,7 @@ class PassageRemover:
         spans = self.frame.spans()
         if spans is None:
             raise InputError(
-                "the chat template changes the passages, so their tokens are not known: give the prompt as a "
+                "the chat template changes the passages, so their tokens are unknown: give the prompt as a "
                 f"text with {spell('prompt')}"
             )
         prompt = read_prompt(self.frame.tokenizer, self.frame.render([o.text for o in self.frame.passages]))
@@ -119,8 +119,8 @@ class PassageRemover:
         one, other = (self.scorer.masked(ids, [[(start, stop)]]) for ids in (prompt, others))
         if not np.allclose(one, other, atol=1e-3):
             raise InputError(
-                f"{type(self.scorer.model).__name__} reads tokens that are masked: remove passages by "
-                "'delete' or 'replace'"
+                f"{type(self.scorer.model).__name__} still reads masked tokens: remove passages by 'delete' "
+                "or 'replace'"
             )
 
 

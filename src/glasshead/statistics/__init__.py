@@ -1,5 +1,6 @@
 """Bootstrap intervals, Kendall's τ, AUC, divergences, paired and permutation tests; numpy and SciPy alone."""
 
+from glasshead.statistics.attention_sinks import can_have_sinks, find_sinks, much_attended
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
     UNKNOWN,
@@ -71,12 +72,14 @@ __all__ = [
     "auc",
     "auc_difference_interval",
     "auc_interval",
+    "can_have_sinks",
     "cluster_interval",
     "detectable_difference",
     "difference_intervals",
     "draw_counts",
     "exchange_tails",
     "exchange_test",
+    "find_sinks",
     "group_tests",
     "holm",
     "intersection_over_union",
@@ -94,6 +97,7 @@ __all__ = [
     "mean_intervals",
     "metric_values",
     "metrics_of",
+    "much_attended",
     "nan_mean",
     "pointing_hits",
     "precision_recall_area",

@@ -53,10 +53,10 @@ def auc_interval(
 
     AUC = Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (n_p n_q), the mean over all pairs. NaN is left out. ``n``
     is n_p + n_q and ``std`` is None: pairs are not independent. An empty group leaves the AUC undefined; a
-    group of one leaves the interval undefined. Either end is the further one of the percentile bootstrap of
-    both groups, as wide as Student's t for the smaller one, and of `placement_ends`, which holds where the
-    groups hardly overlap. Of groups that do not, or that are all alike, it is that of min(n_p, n_q) pairs,
-    all in one order (Clopper and Pearson 1934).
+    group of one leaves the interval undefined. Each end is the outer one of two intervals: the percentile
+    bootstrap of both groups, widened to Student's t for the smaller one, and `placement_ends`, which is
+    valid if the groups hardly overlap. For groups that do not overlap, or are constant, it is that of
+    min(n_p, n_q) pairs, all in one order (Clopper and Pearson 1934).
 
     Shapes: ``positive`` [P], ``negative`` [Q]. One number is drawn from ``rng``.
 

@@ -28,7 +28,7 @@ from glasshead.statistics.resampling import (
 SAME_WITHIN = 1e-12
 """Relative: numbers of float64 that differ by less are the same."""
 ROUNDED = 1e-6
-"""Of numbers of float32 a difference that is no larger a part of their range is rounding."""
+"""For numbers of float32 a difference that is no larger a part of their range is rounding."""
 Range = tuple[float, float] | Sequence[tuple[float, float]] | Floats
 """The least and the most that numbers can be, for all [2] or for each [S, 2]."""
 UNKNOWN: tuple[float, float] = (-np.inf, np.inf)
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
     """A mean over ``n`` units with its standard deviation and the ends of its interval; None is undefined.
 
     Nothing is defined for n = 0. With n = 1 there is a mean, but neither a deviation nor an interval: every
-    resample would repeat the one value, and a width of zero would claim a certainty that nobody has.
+    resample would repeat the one value, and a width of zero would claim certainty.
     """
 
     mean: float | None
@@ -55,13 +55,13 @@ class Estimate(NamedTuple):
 
     @property
     def interval_or_point(self) -> tuple[float, float] | None:
-        """The interval; or, of units that are all alike and whose range is not known, the mean at both ends,
-        which says that nothing varied. None of a single unit."""
+        """The interval, or the mean at both ends if all units are equal and their range is not known. None
+        for a single unit."""
         return self.point if self.interval is None else self.interval
 
     @property
     def point(self) -> tuple[float, float] | None:
-        """The mean at both ends; None of a single unit."""
+        """The mean at both ends; None for a single unit."""
         return None if self.mean is None or self.n < 2 else (self.mean, self.mean)
 
 
@@ -85,8 +85,8 @@ def root_difference(
     rng: np.random.Generator,
     level: float = LEVEL,
 ) -> tuple[float, tuple[float, float] | None]:
-    """√(mean of a²) − √(mean of b²) of paired errors, with the interval of mean (a² − b²), divided by the sum
-    of both roots: it covers, and has the sign, of the difference of squares. None for n < 2."""
+    """√(mean of a²) − √(mean of b²) of paired errors, with the interval of mean (a² − b²), divided by the
+    sum of both roots. It has the coverage and the sign of the difference of squares. None for n < 2."""
     ours, theirs = np.square(ours), np.square(theirs)
     first, second = math.sqrt(ours.mean()), math.sqrt(theirs.mean())
     gap = mean_interval(ours - theirs, rng=rng, level=level, resamples=resamples_for(level))
@@ -107,22 +107,22 @@ def mean_intervals(
     """The mean of each statistic over examples, with an interval that covers it as often as ``level`` says.
 
     NaN is left out: n counts the rest. ``std`` is that of a sample (ddof = 1). Rows defined on the same
-    examples share their resamples, and the interval of a row does not depend on the rows beside it.
+    examples share their resamples, and the interval of a row does not depend on the rows next to it.
 
-    ``within``: the least and the most that an example can have, for all rows [2] or for each [S, 2], infinite
-    where that is not known. Intervals lie there too. What the sample does not show is taken to be anywhere
-    between the two if both are known, and else no further beyond the ends of the sample than these are from
-    each other.
+    ``within`` is the smallest and largest possible value of an example, for all rows [2] or for each [S,
+    2], infinite where not known. Intervals lie there too. Unseen values may lie anywhere between the two if
+    both are known; otherwise they are taken to exceed the sample by at most its range.
 
-    - Values that lie at the two ends of their range are those of a share: the exact interval (`share_ends`).
-    - Values that are all alike say what `interval_of_equals` says, and nothing where the range is not known.
-    - Else either end is the further one of the expanded bootstrap-t (`bootstrap_t_ends`), which follows the
-      skew, and of Student's t, which follows long tails; but no further than what holds for any numbers of
-      this range (`bounded_ends`). Where few examples differ, the bootstrap has no end, and this is it.
+    - Values at the two ends of their range are those of a share and get its exact interval (`share_ends`).
+    - Constant values get `interval_of_equals`, or no interval if the range is not known.
+    - Otherwise each end is the outer one of two intervals: the expanded bootstrap-t (`bootstrap_t_ends`),
+      which follows the skew, and Student's t, which follows long tails; but it stays within `bounded_ends`,
+      which is valid for any numbers of this range. If only few examples differ, the bootstrap has no end,
+      and this one is used.
 
     By simulation (``python -m benchmarks.coverage``) it covers the mean in at least 93 % of samples of 20, 50
-    and 200 exponential, log-normal and zero-inflated numbers. It cannot where a tenth of the examples matter,
-    the others vary a little, and nothing in a sample of 20 hints at that tenth.
+    and 200 exponential, log-normal and zero-inflated numbers. It does not if a tenth of the examples
+    matter, the others vary a little, and a sample of 20 contains none of that tenth.
 
     Shapes: ``values`` [S, N] → S estimates. One number is drawn from ``rng``.
 
@@ -134,7 +134,7 @@ def mean_intervals(
     if values.ndim != 2:
         raise ValueError(f"values must be [statistics, examples], not of shape {values.shape}")
     if np.isinf(values).any():
-        raise ValueError("values hold infinities, and their mean has no interval: mask them with NaN")
+        raise ValueError("values contain infinities, so their mean has no interval: mask them with NaN")
     ranges = np.broadcast_to(np.asarray(within, dtype=np.float64), (len(values), 2))
     values = put_within(values, ranges)
     seed = seed_from(rng, level, resamples)
@@ -191,8 +191,8 @@ def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
 
 
 def are_alike(values: Floats, ranges: Floats) -> NDArray[np.bool_]:
-    """Which rows [S] of numbers [S, n], NaN left out, are one number: numbers of a known range [S, 2] that
-    differ by less than `ROUNDED` of it are alike."""
+    """Which rows [S] of numbers [S, n] (without NaN) are constant: numbers of a known range [S, 2] count as
+    equal if they differ by less than `ROUNDED` of it."""
     # An initial NaN gives way to any number.
     smallest = np.fmin.reduce(values, axis=1, initial=np.nan)
     largest = np.fmax.reduce(values, axis=1, initial=np.nan)
@@ -213,7 +213,7 @@ def put_within(values: Floats, ranges: Floats) -> Floats:
     slack = 10 * ROUNDED * np.maximum(size, known_width(ranges)) + SAME_WITHIN
     least, most = ranges.T
     if (values < (least - slack)[:, None]).any() or (values > (most + slack)[:, None]).any():
-        raise ValueError("values lie outside the range that within says they have")
+        raise ValueError("values lie outside the range given by within")
     return np.clip(values, least[:, None], most[:, None])
 
 
@@ -242,8 +242,8 @@ def ends_of_means(centred: Floats, ranges: Floats, level: float, resamples: int,
 def mean_difference_interval(
     first: NDArray[np.float64], second: NDArray[np.float64], *, rng: np.random.Generator
 ) -> tuple[float, float] | None:
-    """The interval of the difference of two means (`mean_difference_ends`), a point where both groups are all
-    alike; None for a group of one, and where too few differ from the others of their group."""
+    """The interval of the difference of two means (`mean_difference_ends`), a point if both groups are
+    constant; None for a group of one, and if too few differ from the others of their group."""
     if len(first) < 2 or len(second) < 2:
         return None
     if np.ptp(first) == np.ptp(second) == 0:
@@ -253,15 +253,15 @@ def mean_difference_interval(
 
 
 def largest_mean(values: NDArray[np.float64], *, rng: np.random.Generator) -> int | None:
-    """Which of the rows [S, n] has a mean that is larger in size than all others, whatever examples are drawn
-    (in 95 % of the draws); None if none has."""
+    """Which of the rows [S, n] has a mean that is larger in size than all others, in 95 % of the draws of
+    examples; None if none has."""
     ranks = np.abs(resample_means(values, RESAMPLES, rng)).argmax(axis=1)
     first = int(np.bincount(ranks, minlength=len(values)).argmax())
     return first if float((ranks == first).mean()) >= LEVEL else None
 
 
 def share_interval(true: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
-    """A share with its exact interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
+    """A share with its exact interval (Clopper and Pearson 1934), which is not a point even at 0 and 1."""
     n = len(true)
     if not n:
         return Estimate(None, None, None, None, 0)
@@ -279,9 +279,9 @@ def tau_interval(
 ) -> Estimate:
     """Kendall's τ-b of two vectors with a percentile bootstrap interval over their entries.
 
-    An entry that is drawn twice is tied with itself in both vectors, and τ-b leaves such pairs out. Draws in
-    which a vector is constant have no τ and are left out. Of vectors in one order, or in the opposite one, it
-    is that of n/2 pairs which are all alike (`interval_of_equals`).
+    An entry that is drawn twice is tied with itself in both vectors; τ-b ignores such pairs. Draws in
+    which a vector is constant have no τ and are left out. For vectors in the same order, or in opposite
+    order, it is that of n/2 equal pairs (`interval_of_equals`).
     """
     n = len(x)
     draws = np.random.default_rng(seed_from(rng, level, resamples))
@@ -310,8 +310,8 @@ def intervals_beside_nulls(
     """The mean of each statistic of the same units, and of its paired difference from each of its nulls.
 
     NaNs are units without the statistic. One bootstrap serves them all, so intervals of different statistics
-    rest on the same resamples. A null that is None, or shares no unit with its statistic, has no difference.
-    Statistics and their nulls lie ``within`` what `mean_intervals` has, and differences within its width.
+    use the same resamples. A null that is None, or shares no unit with its statistic, has no difference.
+    Statistics and their nulls lie ``within`` the range of `mean_intervals`, and differences within its width.
     """
     paired = [
         (row, name, null)
@@ -343,7 +343,7 @@ def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray
 
 
 def nan_mean(values: NDArray[np.floating] | None) -> float | None:
-    """The mean of what is no NaN; None of nothing."""
+    """The mean without NaN; None if nothing is left."""
     defined = np.array([]) if values is None else values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None
 

@@ -8,7 +8,7 @@ from glasshead.statistics.resampling import LEVEL, chunks
 
 
 def share_ends(ones: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """The exact interval of a share of which ``ones`` in n were seen: no point even at 0 and 1.
+    """The exact interval of a share, from ``ones`` successes in n; it is not a point even at 0 and 1.
 
     [B_{α/2}(k, n − k + 1), B_{1−α/2}(k + 1, n − k)], quantiles of Beta distributions, 1 − α the level.
 
@@ -23,12 +23,12 @@ def share_ends(ones: float, n: float, level: float = LEVEL) -> tuple[float, floa
 def interval_of_equals(
     value: float, n: float, level: float = LEVEL, *, least: float = -1.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """The interval of a mean of n numbers between ``least`` and ``most`` that are all one ``value``:
-    differences of shares, or from 0 on shares.
+    """The interval of a mean of n numbers between ``least`` and ``most`` that all equal ``value``: shares
+    or differences of shares.
 
-    Of 0 in n that differ, at most u = 1 − ((1 − level) / 2)^(1/n) do (Clopper and Pearson 1934), each by what
-    is possible at most: [value − u (value − least), value + u (most − value)]. The bootstrap would be a
-    point.
+    If none of n numbers differs, a share of at most u = 1 − ((1 − level) / 2)^(1/n) can differ (Clopper and
+    Pearson 1934), each by the maximum: [value − u (value − least), value + u (most − value)]. The bootstrap
+    interval would be a point.
     """
     differing = 1 - ((1 - level) / 2) ** (1 / n)
     return value - differing * (value - least), value + differing * (most - value)

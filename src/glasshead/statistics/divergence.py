@@ -8,7 +8,7 @@ from glasshead.arrays import Floats
 
 
 def kl_divergence(p: ArrayLike, q: ArrayLike) -> Floats:
-    """KL(p ‖ q) = Σ_i p_i log(p_i / q_i), in nats: a term with p_i = 0 is 0, with q_i = 0 alone infinite.
+    """KL(p ‖ q) = Σ_i p_i log(p_i / q_i), in nats: a term is 0 if p_i = 0, and infinite if only q_i = 0.
 
     Shapes: ``p`` and ``q`` [..., n], broadcast → [...]; neither is normalised.
 

@@ -11,12 +11,12 @@ EXCHANGE_TIE = 1e-9  # sums that differ by so little of their size are ties: sum
 def exchange_tails(
     values: NDArray[np.floating], *, rng: np.random.Generator, level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """p of a sum over units at least as large as that of the first numbers, and of one as small, if in each
-    unit all K numbers are exchangeable.
+    """The p-values of a sum over units as large, and as small, as that of the first numbers, if all K
+    numbers of each unit are exchangeable.
 
     In every draw each unit takes one of its K numbers, and p = (1 + #{Σ* ≥ Σ}) / (1 + draws), which holds
-    for any distribution of the numbers. A unit without one of them takes no part. There are enough draws for
-    p to fall below half of what lies beyond the ``level``.
+    for any distribution of the numbers. A unit that lacks one of them is left out. There are enough draws
+    for p to fall below (1 − ``level``) / 2.
 
     Shapes: ``values`` [S, K, N] → two of [S]. One number is drawn from ``rng``.
 

@@ -16,8 +16,8 @@ TIE = 1e-9  # statistics that differ by less, relative to their size, are ties: 
 
 
 class GroupTest(NamedTuple):
-    """The p-value of equal means over ``n`` examples in so many ``groups``; None where fewer than two are
-    large enough."""
+    """The p-value of equal means over ``n`` examples in ``groups`` groups; None if fewer than two are large
+    enough."""
 
     p: float | None
     n: int
@@ -25,8 +25,7 @@ class GroupTest(NamedTuple):
 
 
 def simultaneous_level(intervals: int, level: float = LEVEL) -> float:
-    """The level at which so many exact intervals hold their values all at once with that ``level``
-    (Bonferroni)."""
+    """The level of each of several exact intervals so that they hold together at ``level`` (Bonferroni)."""
     return 1 - (1 - level) / max(intervals, 1)
 
 
@@ -42,11 +41,11 @@ def group_tests(
     """Whether the mean of each statistic is the same in all groups, by permuting the groups of the examples.
 
     With ``strata`` [N], groups are permuted within each stratum, of numbers minus their mean in it, so that
-    what differs between strata alone is no difference between groups; strata of one group take no part.
+    differences between strata do not count as differences between groups; strata of one group are left out.
 
-    W = Σ_k w_k (m_k − m̃)², m̃ = Σ_k w_k m_k / Σ_k w_k, w_k = n_k / s_k², as Welch has it, with
+    W = Σ_k w_k (m_k − m̃)², m̃ = Σ_k w_k m_k / Σ_k w_k, w_k = n_k / s_k², as in Welch (1951), with
     s_k² = (Σ_{i in k} (v_i − m_k)² + s²) / n_k, which the variance s² of all keeps from zero;
-    p = (1 + #{W* ≥ W}) / (1 + permutations). It is exact where groups mean nothing, and its level holds in
+    p = (1 + #{W* ≥ W}) / (1 + permutations). It is exact if groups do not matter, and its level holds in
     large groups that differ in size and variance but not in their means.
 
     Shapes: ``values`` [S, N] (NaN is left out, and so are groups with fewer than ``least`` others),

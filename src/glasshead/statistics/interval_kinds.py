@@ -5,12 +5,13 @@ from typing import NamedTuple
 from glasshead.statistics.resampling import LEVEL
 
 COVERAGE = 0.93
-"""How often a 95 % interval that rests on resampling holds the truth at least: by simulation of 20 and 50
+"""How often a 95 % interval that depends on resampling holds the truth at least: by simulation of 20 and 50
 skewed, rare and zero-inflated numbers."""
 
 
 class IntervalKind(NamedTuple):
-    """What statistics have an interval, how that is found, and how often one of 95 % ``covers`` the truth."""
+    """A kind of interval: for which statistics, how it is computed, and how often one of 95 % ``covers``
+    the truth."""
 
     of: str
     interval: str
@@ -20,14 +21,14 @@ class IntervalKind(NamedTuple):
 INTERVALS = (
     IntervalKind("share of inputs", "exact (Clopper and Pearson 1934), also at 0 and 1", LEVEL),
     IntervalKind(
-        "mean of inputs that are all alike, in a known range",
-        "exact: so many as may differ although none did, by all that is possible",
+        "mean of equal numbers, in a known range",
+        "exact: as many as may differ although none did, each by the maximum",
         LEVEL,
     ),
     IntervalKind(
         "any other mean, and the mean difference from a null, input by input",
-        "the wider end of the expanded bootstrap-t and of Student's t, but no wider than what holds for any "
-        "numbers of this range (Learned-Miller and Thomas 2019)",
+        "the outer ends of the expanded bootstrap-t and of Student's t, within bounds that are valid for "
+        "any numbers of this range (Learned-Miller and Thomas 2019)",
         COVERAGE,
     ),
     IntervalKind(
@@ -37,7 +38,7 @@ INTERVALS = (
     ),
     IntervalKind(
         "probability that one of two groups has the larger number (AUC)",
-        "the wider end of the bootstrap of both groups and of DeLong, DeLong and Clarke-Pearson (1988)",
+        "the outer ends of the bootstrap of both groups and of DeLong, DeLong and Clarke-Pearson (1988)",
         COVERAGE,
     ),
 )

@@ -49,9 +49,9 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     """Kendall's τ-b of every x with every y, row by row, with SciPy's two-sided p-value.
 
     τ_b = (C − D) / √((P − T_x)(P − T_y)), with C concordant, D discordant and P = n(n−1)/2 pairs, and T those
-    tied in x or in y. The p-value is exact if nothing is tied and (n ≤ 33 or min(D, P − D) ≤ 1), otherwise
-    that of a normal C − D whose variance knows the ties. Both are NaN where τ is undefined: fewer than two
-    entries, or a constant vector.
+    tied in x or in y. The p-value is exact if nothing is tied and (n ≤ 33 or min(D, P − D) ≤ 1). Otherwise
+    C − D is taken as normal, with a variance that accounts for ties. Both are NaN where τ is undefined:
+    fewer than two entries, or a constant vector.
 
     Shapes: ``x`` [*A, N, L], ``y`` [*B, N, L], ``mask`` [N, L], True where an entry is real (what the others
     hold is never read) → ``tau`` and ``pvalue`` [*A, *B, N], ``n`` [N].
@@ -90,10 +90,12 @@ def _check_values(values: ArrayLike, name: str, mask: NDArray[np.bool_]) -> NDAr
     if mask.ndim != 2 or values.shape[-2:] != mask.shape:
         raise ValueError(f"{name} has shape {values.shape}, which does not end in the mask's {mask.shape}")
     if not np.can_cast(values.dtype, np.float64):
-        raise ValueError(f"{name} holds {values.dtype}; Kendall's τ takes real numbers that fit a float64")
+        raise ValueError(
+            f"{name} holds {values.dtype}; Kendall's τ takes real numbers that fit into a float64"
+        )
     floats = values.astype(np.result_type(values.dtype, np.float32), copy=False)
     if values.dtype.kind in "iu" and not np.array_equal(floats.astype(values.dtype), values):
-        raise ValueError(f"{name} holds integers that a float64 cannot tell apart")
+        raise ValueError(f"{name} has integers that a float64 cannot distinguish")
     missing = np.isnan(floats) & mask
     if missing.any():
         row = int(np.argwhere(missing)[0, -2])

@@ -22,9 +22,9 @@ TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another or
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the runs of one group said of the same examples: ``predicted`` [S, n], ``labels`` [n].
+    """The predictions of the runs of one group for the same examples: ``predicted`` [S, n], ``labels`` [n].
 
-    Both hold class numbers below ``classes``, or ratings where there are no classes. ``seeds`` [S] are
+    Both hold class numbers below ``classes``, or ratings if there are no classes. ``seeds`` [S] are
     ascending.
     """
 
@@ -105,7 +105,7 @@ METRICS = {
 
 
 def metrics_of(predictions: Predictions) -> dict[str, Metric]:
-    """Those that classes, or ratings, have."""
+    """The metrics of classes, or of ratings."""
     names = ("rmse", "mae") if predictions.classes is None else ("accuracy", "macro_f1")
     return {name: METRICS[name] for name in names}
 
@@ -116,7 +116,7 @@ def metric_values(metric: Metric, predictions: Predictions) -> AnyFloats:
 
 
 def same_seeds(first: Predictions, second: Predictions) -> bool:
-    """Whether run s of the one and run s of the other began alike."""
+    """Whether run s of both groups started from the same seed."""
     return first.seeds == second.seeds
 
 
@@ -147,20 +147,21 @@ def difference_intervals(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> list[tuple[float, float]]:
-    """Bootstrap interval of the metric of the first minus that of the second, seeds and examples drawn.
+    """Bootstrap interval of the metric of the first minus that of the second; seeds and examples are
+    resampled.
 
     Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
     replicate is D̄ + √`common_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
     degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
-    runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than the
-    interval of these runs alone: that of D̄*, as wide as Student's t for n examples, or of a metric that is a
-    mean over examples its `mean_interval`.
+    runs if both groups have the same seeds, else each group by itself. Percentiles, but never narrower than
+    the interval of these runs alone: that of D̄*, widened to Student's t for n examples, or the
+    `mean_interval` of a metric that is a mean over examples.
 
-    One number is drawn from ``rng``; the interval of a metric does not depend on those beside it.
+    One number is drawn from ``rng``; the interval of a metric does not depend on other metrics.
 
-    Source: Efron (1979); Student (1908); both ways of drawing at once: Owen, Annals of Applied Statistics 1
-    (2007).
+    Source: Efron (1979); Student (1908); for resampling seeds and examples together: Owen, Annals of
+    Applied Statistics 1 (2007).
     """
     n, split = len(first.labels), len(first.seeds)
     paired = same_seeds(first, second)
@@ -242,12 +243,12 @@ def exchange_test(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> list[float | None]:
-    """How often a difference so large arises if the two groups may be exchanged on every example.
+    """How often a difference this large arises if the two groups can be exchanged on every example.
 
-    For each example a coin decides whether all predictions change sides;
-    p = (1 + #{|D*| ≥ |D|}) / (1 + resamples). It asks about these runs, not about other seeds. None for a
-    metric that is no mean over examples where the groups have different numbers of runs: a group could not
-    take the other's place.
+    For each example, all predictions change sides with probability ½;
+    p = (1 + #{|D*| ≥ |D|}) / (1 + resamples). It is about these runs, not about other seeds. None for a
+    metric that is not a mean over examples if the groups have different numbers of runs, since they cannot
+    be exchanged.
 
     One number is drawn from ``rng``.
 

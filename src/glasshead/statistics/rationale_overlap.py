@@ -15,7 +15,7 @@ def precision_recall_area(scores: AnyFloats, rationale: Flags, mask: Flags) -> A
     Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2 over the distinct scores t from the largest down, from R = 0 and
     P = 1; NaN where nothing or everything is marked.
 
-    Source: DeYoung et al. 2020 (``auc(recall, precision)``), which is no average precision.
+    Source: DeYoung et al. 2020 (``auc(recall, precision)``), which is not average precision.
     """
     placed = np.where(mask, scores, -np.inf)
     order = np.argsort(-placed, axis=1, kind="stable")
@@ -38,7 +38,7 @@ def precision_recall_area(scores: AnyFloats, rationale: Flags, mask: Flags) -> A
 
 
 def top_tokens(scores: AnyFloats, mask: Flags, k: int) -> Flags:
-    """The k tokens of each text with the largest scores, of those above 0; of equal ones the first."""
+    """The k tokens of each text with the largest scores above 0; for ties, the first."""
     order = np.argsort(-np.where(mask, scores, -np.inf), axis=1, kind="stable")
     top = np.zeros(mask.shape, dtype=bool)
     np.put_along_axis(top, order[:, :k], True, axis=1)
@@ -46,8 +46,8 @@ def top_tokens(scores: AnyFloats, mask: Flags, k: int) -> Flags:
 
 
 def pointing_hits(scores: AnyFloats, marked: Flags, mask: Flags) -> AnyFloats:
-    """1 where the token with the largest score is marked, else 0, of every text [N]; of several with the same
-    score the share that is.
+    """For every text [N], 1 if the token with the largest score is marked, else 0; for ties, the share that
+    is marked.
 
     Source: Zhang et al. (2018), the pointing game.
     """

@@ -34,7 +34,7 @@ def chunks(n: int, resamples: int) -> Iterator[int]:
 
 
 def resamples_for(level: float) -> int:
-    """How many resamples hold as many beyond each end as 2000 do at 95 %, 10,000 at most."""
+    """The number of resamples that leaves as many beyond each end as 2,000 do at 95 %; at most 10,000."""
     return min(max(round(RESAMPLES * (1 - LEVEL) / (1 - level)), RESAMPLES), MOST_RESAMPLES)
 
 

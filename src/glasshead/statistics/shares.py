@@ -10,16 +10,16 @@ from glasshead.statistics.resampling import LEVEL, draw_counts, interval_ends, r
 
 def cluster_interval(hits: Floats, totals: Floats, level: float = LEVEL) -> tuple[float, float]:
     """The interval of Σ hits / Σ totals over n clusters [n]: that of Clopper and Pearson (1934) for as many
-    independent trials as have the same variance, which is no point even at 0 and 1.
+    independent trials as have the same variance, which is not a point even at 0 and 1.
 
     With p the share and v = n/(n − 1) Σ(hits − p totals)² / (Σ totals)², these are p (1 − p) / v trials,
-    times (t_{N−1} / t_{n−1})² for N words, N at most. Where all are right, or none, a cluster is one trial.
+    times (t_{N−1} / t_{n−1})² for N words, N at most. If all are right, or none, each cluster is one trial.
 
-    Of few clusters that are nearly all right it promises too much, since those drawn often show too little
-    variance. 4,000 draws of clusters of 1 to 11 words, whose share is from Beta(0.45, 0.05) (0.9 in the mean,
-    and nearly every cluster all right or all wrong): the 95 % interval misses it in 9.1 % of the draws of 20
-    clusters, 6.9 % of 40 and 4.9 % of 100. With shares from Beta(4.5, 0.5), or 0.5 in the mean, it misses
-    less than 5 % of the draws of 20.
+    With few clusters that are nearly all right it covers too rarely, since samples often show too little
+    variance. 4,000 draws of clusters of 1 to 11 words, whose share is from Beta(0.45, 0.05) (0.9 in the
+    mean, and nearly every cluster all right or all wrong): the 95 % interval misses it in 9.1 % of the
+    draws of 20 clusters, 6.9 % of 40 and 4.9 % of 100. With shares from Beta(4.5, 0.5), or 0.5 in the mean,
+    it misses less than 5 % of the draws of 20.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998).
     """
@@ -43,11 +43,11 @@ def cluster_interval(hits: Floats, totals: Floats, level: float = LEVEL) -> tupl
 def share_difference_interval(
     first: Floats, second: Floats, totals: Floats, *, rng: np.random.Generator, level: float = LEVEL
 ) -> tuple[float, float]:
-    """The interval of (Σ first − Σ second) / Σ totals over n clusters [n], whose members both have judged.
+    """The interval of (Σ first − Σ second) / Σ totals over n clusters [n] that both have judged.
 
-    The percentile bootstrap over clusters, as wide as Student's t. Where it lies to one side of 0, an
-    exchange test has to say so too; else it reaches 0. Such a test holds its level where a few clusters make
-    the whole difference, which the bootstrap does not.
+    The percentile bootstrap over clusters, widened to Student's t. If it excludes 0 but an exchange test
+    does not confirm this, it is extended to 0. Such a test keeps its level even if a few clusters make the
+    whole difference; the bootstrap does not.
     """
     kept = totals > 0
     gaps, totals = (first - second)[kept], totals[kept]

@@ -6,15 +6,16 @@ from numpy.typing import ArrayLike
 FAR_OUT = 3.0
 """Interquartile ranges from the quartiles beyond which a number is far out (Tukey 1977)."""
 STRAY_SHARE = 0.05
-"""Numbers far out that are more than this share of all (and more than one) are no strays."""
+"""Numbers far out that are more than this share of all (and more than one) are not strays."""
 
 
 def typical_range(values: ArrayLike) -> float:
-    """max − min of the numbers, without strays: a slipped decimal point must not say what is a large change.
+    """max − min of the numbers without outliers, so that a misplaced decimal point does not decide what
+    counts as a large change.
 
-    Strays are the numbers further than three interquartile ranges from the quartiles (Tukey, Exploratory
-    Data Analysis, 1977, "far out"), if they are one number or at most a twentieth of all, and the others
-    are not all equal. 0 without numbers; NaN are none.
+    Outliers are the numbers further than three interquartile ranges from the quartiles (Tukey, Exploratory
+    Data Analysis, 1977, "far out"), if they are a single number or at most a twentieth of all, and the
+    others are not all equal. Without numbers the result is 0; NaN is ignored.
     """
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]

@@ -37,7 +37,7 @@ def interval_of_mean(values: Float[NDArray, " n"], level: float = LEVEL) -> tupl
 
 
 def prediction_interval(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
-    """x̄ ± t_{n−1} s √(1 + 1/n): where one more value of the same kind falls; NaN for n < 2.
+    """x̄ ± t_{n−1} s √(1 + 1/n), the interval of one more value of the same kind; NaN for n < 2.
 
     Source: Hahn, Journal of the American Statistical Association 64 (1969).
     """
@@ -55,8 +55,8 @@ def detectable_difference(
 ) -> float:
     """The δ that a two-sided t-test finds with probability ``power``: P(T'_ν(δ/se) > t_{ν, 1−α/2}) = power.
 
-    T'_ν is Student's noncentral distribution with ν = ``degrees``; 0 without an error. That the test rejects
-    on the wrong side is left out: it is below α/2, and much smaller where the power is worth asking for.
+    T'_ν is Student's noncentral distribution with ν = ``degrees``; 0 without an error. Rejections on the
+    wrong side are ignored: their probability is below α/2, and much smaller for useful powers.
 
     Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2.
     """

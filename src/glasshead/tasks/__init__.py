@@ -1,4 +1,4 @@
-"""What a model is asked: one file per task makes a model a classifier of something.
+"""Tasks: each file turns a kind of model into a classifier.
 
 `QUESTIONS`    how data ask it: hidden_words.py, next_tokens.py, spans.py, tags.py
 `ChoiceModel`  a model that chooses between texts: choices.py, zero_shot.py
@@ -6,6 +6,8 @@
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
 `CaptionModel` a model that compares images with texts                                  captions.py
+`RegionClassifier` a model that gives each pixel of an image a class                    regions.py
+`BoxClassifier`    a model that finds objects in an image                               boxes.py
 `SimilarityModel`  a model that gives texts vectors                                    similarity.py
 `ask_answer`   a language model, asked about an answer that is given                   answer_contrasts.py
                behind a prompt: answers.py; of an encoder–decoder: source_answers.py
@@ -17,6 +19,7 @@ from glasshead.registry import import_entries
 from glasshead.tasks.answer_contrasts import ask_answer
 from glasshead.tasks.answer_models import GIVEN
 from glasshead.tasks.answers import AnswerClassifier
+from glasshead.tasks.boxes import NO_OBJECT, BoxClassifier
 from glasshead.tasks.captions import (
     CAPTION,
     TRIED,
@@ -36,10 +39,11 @@ from glasshead.tasks.labels import (
     LabelClassifier,
     predicts_labels,
 )
-from glasshead.tasks.likelihoods import LikelihoodModel
+from glasshead.tasks.likelihoods import LikelihoodModel, about_ends
 from glasshead.tasks.outputs import OutputModel
 from glasshead.tasks.preferences import PreferenceModel
 from glasshead.tasks.ratings import RatingModel, predicts_ratings
+from glasshead.tasks.regions import RegionClassifier
 from glasshead.tasks.similarity import POOLINGS, SimilarityModel, ask_similarity
 from glasshead.tasks.task import (
     QUESTIONS,
@@ -61,6 +65,7 @@ __all__ = [
     "CLASSIFICATION",
     "GIVEN",
     "LABELS",
+    "NO_OBJECT",
     "POOLINGS",
     "QUESTIONS",
     "SINGLE_LABEL",
@@ -68,6 +73,7 @@ __all__ = [
     "TRIED",
     "ZERO_SHOT",
     "AnswerClassifier",
+    "BoxClassifier",
     "CaptionModel",
     "ChoiceModel",
     "Chosen",
@@ -78,8 +84,10 @@ __all__ = [
     "PreferenceModel",
     "Questions",
     "RatingModel",
+    "RegionClassifier",
     "SimilarityModel",
     "Task",
+    "about_ends",
     "as_choosing",
     "ask_answer",
     "ask_similarity",

@@ -30,7 +30,7 @@ from glasshead.tasks.source_answers import (
 from glasshead.tasks.unknown_words import unknown_labels, unknown_notes, unknown_parts
 
 Answer = tuple[list[int], list[int]]
-"""The tokens of an answer, and what a decoder reads for them; nothing where there is none."""
+"""The tokens of an answer, and what a decoder reads for them; nothing if there is none."""
 
 
 class ContrastClassifier(AnswerModel):
@@ -45,7 +45,7 @@ class ContrastClassifier(AnswerModel):
         self.decodes_answer = model.config.is_encoder_decoder
 
     def rebuild(self, config: PreTrainedConfig) -> ContrastClassifier:
-        """The question, put to a model of another configuration, with new weights."""
+        """The question for a model of another configuration, with new weights."""
         return ContrastClassifier(new_like(self.model, config), self.names, self.tokens)
 
     @property
@@ -90,12 +90,11 @@ class ContrastClassifier(AnswerModel):
 
 
 def ask_answer(model: PreTrainedModel, prompts: Inputs, answer: str, against: str | None) -> AskedAnswer:
-    """Ask about an answer to each prompt: about the whole and, where it has several tokens, about each of
-    these; or, ``against`` another one, about the whole of both.
+    """Ask about an answer to each prompt: about the whole and, if it has several tokens, about each of
+    them; or, ``against`` another answer, only about both as a whole.
 
     Raises:
-        InputError: if the model writes no text, on answers that are alike, and where no token of a prompt is
-            left.
+        InputError: if the model writes no text, on equal answers, and if no token of a prompt is left.
     """
     check_answer(model, prompts, answer)
     assert isinstance(model, NextTokenClassifier)
@@ -155,7 +154,7 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         for answer, own in zip(answers, ids, strict=True):
             if len(own) < len(prompts.tokenizer(f"{prompt}{answer}", verbose=False)["input_ids"]):
                 raise ParameterError(
-                    "answer", "and the prompt are longer than what the model reads: shorten one of them"
+                    "answer", "and the prompt are longer than the model's maximum: shorten one of them"
                 )
         before = min(len(own) - size for own, (size, _) in zip(ids, split, strict=True))
         alike = (len({*pair}) == 1 for pair in zip(*(own[:before] for own in ids), strict=True))
@@ -167,14 +166,14 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
             unknown += unknown_parts(prompts.tokenizer, f"{prompt}{answer}", tail, places)
         if tails[-1] != tails[0]:
             raise InputError(
-                f"the tokenizer divides an answer behind {prompt[:40]!r} into other tokens than behind "
+                f"the tokenizer divides an answer differently after {prompt[:40]!r} and after "
                 f"{prompts.texts[0][:40]!r}: explain these {spell('texts')} one by one"
             )
     first = wholes[0]
     mask = torch.arange(first.ids.shape[1]) < torch.tensor(sizes)[:, None]
     words = np.where(mask.numpy(), first.words, -1)
     if not (words >= 0).any(axis=1).all():
-        raise ParameterError("answer", "leaves no token of the prompt alone: begin it with a blank")
+        raise ParameterError("answer", "shares all tokens of the prompt: begin it with a blank")
     ids_before = first.ids.masked_fill(~mask, prompts.tokenizer.pad_token_id or 0)
     encoded = replace(first, ids=ids_before, mask=mask, words=words, one_length=True).some(slice(None))
     notes: tuple[str, ...] = (border_note(moved, len(sizes)),) if moved else ()

@@ -34,10 +34,11 @@ BORDER = 8
 
 
 class AnswerClassifier(AnswerModel, PartModel):
-    """Whether a model writes an answer: log p = Σ_t log p(y_t | prompt, y_<t), logits log(1 − p) and log p.
+    """A classifier of whether a model writes an answer: log p = Σ_t log p(y_t | prompt, y_<t), logits log(1
+    − p) and log p.
 
-    ``question`` [b, n] is 1 + y_t at each token of the answer that is asked about, and 0 elsewhere. It is the
-    place before that predicts it, also where tokens of the prompt were cut out.
+    ``question`` [b, n] is 1 + y_t at each token of the answer in question, and 0 elsewhere. The place
+    before it predicts it, even if tokens of the prompt were cut out.
     """
 
     asks_words = False
@@ -47,28 +48,28 @@ class AnswerClassifier(AnswerModel, PartModel):
         self.vocabulary, self.answer = tuple(vocabulary), answer
 
     def rebuild(self, config: PreTrainedConfig) -> AnswerClassifier:
-        """The question, put to a model of another configuration, with new weights."""
+        """The question for a model of another configuration, with new weights."""
         return AnswerClassifier(new_like(self.model, config), self.vocabulary, self.answer)
 
     def place(self, encoded: Encoded, row: int) -> slice:
-        """The tokens that are asked about."""
+        """The tokens of the question."""
         (marked,) = marks(encoded)[row].nonzero(as_tuple=True)
         return slice(int(marked[0]), int(marked[-1]) + 1)
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
-        """The answer, or the one token of it that is asked about, and anything else."""
+        """The answer (or one token of it) and anything else."""
         tokens = marks(encoded)[row]
         own = tokens[tokens > 0].sub(1).tolist()
         return OTHER, self.vocabulary[own[0]] if len(own) == 1 else quote(self.answer)
 
     def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:
-        """Logits [b, 2]; the vocabulary is asked before each token of the answer only.
+        """Logits [b, 2]; only the places before the tokens of the answer are mapped to the vocabulary.
 
         Raises:
-            InputError: if nothing stands before an answer.
+            InputError: if an answer has no prompt.
         """
         if question is None:
-            raise ValueError("say which tokens are the answer: question")
+            raise ValueError("the tokens of the answer are missing: pass question")
         rows, places = question.nonzero(as_tuple=True)
         if not bool(places.all()):
             raise nothing_before(self)
@@ -80,8 +81,8 @@ class AnswerClassifier(AnswerModel, PartModel):
 def nothing_before(model: PreTrainedModel) -> InputError:
     """Why an answer cannot be predicted without its prompt."""
     return InputError(
-        f"{class_name(model)} cannot predict an answer behind nothing, and without the only token of "
-        "a prompt nothing is left: use the method 'erasure-mean-embedding'"
+        f"{class_name(model)} needs a prompt, but nothing is left of this one without its only token: use "
+        "the method 'erasure-mean-embedding'"
     )
 
 
@@ -95,7 +96,7 @@ def ask_answer_behind(model: NextTokenClassifier, prompts: Inputs, answer: str) 
     """Ask about an answer behind each prompt: about the whole and, where it has several tokens, about each of
     these, in a text that ends with it.
 
-    Tokens of the answer are no part of what is explained, and stay: their words are −1.
+    Tokens of the answer are not part of what is explained, and stay: their words are −1.
 
     Raises:
         InputError: where no token of a prompt is left.
@@ -171,16 +172,16 @@ def split_tokens(prompts: Inputs, texts: Sequence[str], encoded: Encoded, row: i
 def no_prompt_left(prompt: str, is_cut: bool) -> str:
     """Why nothing of a prompt can be explained."""
     if is_cut:
-        return "leaves no room for the prompt in what the model reads: give a shorter one"
-    return f"and the prompt {prompt[:40]!r} are one token together: begin the answer with a blank"
+        return "leaves no room for the prompt: use a shorter one"
+    return f"and the prompt {prompt[:40]!r} share a token: begin the answer with a blank"
 
 
 def border_note(moved: int, texts: int) -> str:
     """What happened where the answer begins."""
     which = "of the prompt" if texts == 1 else f"of {moved} of {texts} prompts"
     return (
-        f"with the answer behind it, the tokenizer divides the end {which} differently, and a token that "
-        "reaches into the answer counts as the answer's: is a blank missing or doubled between the two?"
+        f"with the answer after it, the tokenizer divides the end {which} differently, and a token that "
+        "reaches into the answer belongs to the answer: is a blank missing or doubled between the two?"
     )
 
 

@@ -37,18 +37,18 @@ WIDTH = 63
 """Scores of so many others at least are given, so that no explanation depends on the choices of other texts
 in a batch."""
 NEVER = 40.0
-"""So far below the strongest choice is a score that stands for none: e^-40 is nothing beside 1."""
+"""So far below the strongest choice is a score that stands for none: e^-40 is nothing next to 1."""
 OTHERS = "other choices"
-"""The column of the second texts beside which that of a row is read, as JSON."""
+"""The column of the second texts next to which that of a row is read, as JSON."""
 
 
 class ChoiceModel(TaskModel):
-    """Whether a model chooses a text x_k behind another: p_k = exp s_k / Σ_j exp s_j of the scores s_j that
-    it gives to each pair.
+    """A classifier of whether a model chooses a text x_k after another: p_k = exp s_k / Σ_j exp s_j of the
+    scores s_j that it gives to each pair.
 
-    Logits [b, m] are the largest of the others, s_k, and the rest: the model chooses x_k where s_k is the
-    largest. Scores of others are ``given`` [b, m − 1]: what is changed is changed in the text that is read
-    with x_k, and the others stay as they are.
+    Logits [b, m] are the largest score of the others, s_k, and the rest: the model chooses x_k if s_k is
+    the largest. Scores of others are ``given`` [b, m − 1]: changes apply only to the text with x_k, and the
+    others stay as they are.
     """
 
     main_input_name = "input_ids"
@@ -63,25 +63,25 @@ class ChoiceModel(TaskModel):
         self.config.problem_type = "single_label_classification"
 
     def rebuild(self, config: PreTrainedConfig) -> ChoiceModel:
-        """The questions, put to a model of another configuration, with new weights."""
+        """The questions for a model of another configuration, with new weights."""
         return type(self)(new_like(self.model, config))
 
     @abstractmethod
     def score(self, inputs: dict[str, Any]) -> tuple[Any, Float[Tensor, " b"]]:
-        """What the model in it gives of pairs, and their scores."""
+        """The output of the wrapped model for pairs, and their scores."""
 
     def alone(self, output: Any) -> Float[Tensor, "b 2"]:
         """Logits of a text that is the only choice.
 
         Raises:
-            InputError: if a choice between one text is none.
+            InputError: if there is only one choice.
         """
-        raise ParameterError("choices", "names one text, which leaves no choice: give two or more")
+        raise ParameterError("choices", "has only one text: give two or more")
 
     def forward(
         self, given: Float[Tensor, "b others"] | None = None, **inputs: Any
     ) -> SequenceClassifierOutput:
-        """Logits [b, m] of the strongest other choice, of this one, and of those that are left."""
+        """Logits [b, m] of the strongest other choice, of this one, and of the rest."""
         output, score = self.score(inputs)
         if given is None:
             return as_asked(output, self.alone(output))
@@ -90,7 +90,7 @@ class ChoiceModel(TaskModel):
 
     @property
     def target_names(self) -> list[str]:
-        """None: each question has choices of its own."""
+        """None: each question has its own choices."""
         return []
 
     @property
@@ -99,25 +99,25 @@ class ChoiceModel(TaskModel):
         return "each choice"
 
     def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
-        """The choice, as it is read behind a text."""
+        """The choice, as it follows a text."""
         return text.rpartition("\n")[2]
 
     def seconds(self, inputs: Inputs, choices: Sequence[str], row: int) -> list[str]:
-        """The second text for each choice: behind the second text of an input, where choices are named
-        beside it.
+        """The second text for each choice: after the second text of an input, if choices are named
+        separately.
 
         Raises:
-            InputError: if there is a template, which is for names.
+            InputError: if there is a template; only names have one.
         """
         if inputs.template is not None:
-            raise ParameterError("template", "is for names that a text may fit: this model reads choices")
+            raise ParameterError("template", "is for names that a text may fit, but this model reads choices")
         if inputs.pairs is None or inputs.choices is None:
             return list(choices)
         return [f"{inputs.pairs[row]} {choice}" for choice in choices]
 
     def offered(self, inputs: Inputs, row: int) -> tuple[Sequence[str], list[str]]:
-        """The choices of an input, and its second texts; each line of a second text is a choice where none
-        are named.
+        """The choices of an input, and its second texts; if no choices are named, each line of a second
+        text is one.
 
         Raises:
             InputError: if there are none, or one twice.
@@ -126,12 +126,12 @@ class ChoiceModel(TaskModel):
         if choices is None and inputs.pairs is not None:
             choices = [line.strip() for line in inputs.pairs[row].splitlines() if line.strip()]
         if choices is None:
-            raise ParameterError("choices", "names what this model chooses between: give each text")
+            raise ParameterError("choices", "is empty, but this model chooses between texts: give each")
         check_choices(choices, "text", "the texts")
         return choices, self.seconds(inputs, choices, row)
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
-        """Ask about one choice, as it is written or by its number; left out, about each of them.
+        """Ask about one choice, by its text or number; by default, about each of them.
 
         Raises:
             InputError: if there are no choices, or not this one.
@@ -145,7 +145,8 @@ class ChoiceModel(TaskModel):
                 number = place_of(target, choices)
                 if number is None:
                     raise ParameterError(
-                        "target", f"is {target!r}, which is no choice: {did_you_mean(str(target), choices)}"
+                        "target",
+                        f"is {target!r}, which is not a choice: {did_you_mean(str(target), choices)}",
                     )
                 numbers = range(number, number + 1)
             asked += [(row, seconds[own], seconds[:own] + seconds[own + 1 :]) for own in numbers]
@@ -154,15 +155,15 @@ class ChoiceModel(TaskModel):
         return read._replace(encoded=self.beside(read, [others for _, _, others in asked])), CHOSEN
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the first of the choices that stand in the lines of second texts."""
+        """Ask about the first choice; each line of a second text is one."""
         return self.ask(inputs, 0)[0].encoded
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """About the choice that each row has as its second text."""
+        """Ask about the choice that is the second text of each row."""
         return self.beside(inputs, [json.loads(others) for others in split[OTHERS][:]])
 
     def beside(self, inputs: Inputs, others: Sequence[Sequence[str]]) -> Encoded:
-        """Pairs beside the other choices for each text, whose scores they are given.
+        """Pairs of each text with the other choices, with their scores as ``given``.
 
         Raises:
             InputError: if some texts have one choice, and others several.
@@ -170,7 +171,7 @@ class ChoiceModel(TaskModel):
         if not all(others):
             if any(others):
                 raise ParameterError(
-                    "choices", "are one for some texts and several for others: ask about these apart"
+                    "choices", "are one for some texts and several for others: explain these separately"
                 )
             return inputs.encoded
         rows = [row for row, own in enumerate(others) for _ in own]
@@ -222,11 +223,10 @@ def in_template(template: str, choices: Sequence[str], one: str) -> list[str]:
 
 
 def check_named(names: Sequence[str]) -> None:
-    """Raise InputError unless the classes of data have names, which are choices then."""
+    """Raise InputError unless the classes of the data have names, which become the choices."""
     if unnamed := [name for name in names if NAMELESS.fullmatch(name)]:
         raise InputError(
-            f"the data call a class {unnamed[0]!r}, which names nothing to choose: give data with names for "
-            "labels"
+            f"the class {unnamed[0]!r} of the data is not a name to choose: give data with named labels"
         )
 
 
@@ -265,8 +265,8 @@ class ChoiceQuestions(Questions):
         sizes = {len(one.seconds) for one in chosen.rows}
         among = f"its {pluralise(sizes.pop(), 'choice')}" if len(sizes) == 1 else "its choices"
         note = (
-            f"each row is asked about one of {among}, drawn at random: with even chances the right one, or "
-            "another; the others are read as they are"
+            f"each row is about one of {among}, drawn at random: the right one in half of the rows, else "
+            "another; the others stay as they are"
         )
         return question_rows(class_names(model), chosen, asked, note, "a word that the model reads")
 

@@ -55,13 +55,13 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
         self.mask = mask
 
     def asking(self, model: PreTrainedModel, candidates: Sequence[int] | None) -> HiddenTokenClassifier:
-        """The same question to another model, or between other tokens."""
+        """The same question for another model, or with other candidates."""
         return HiddenTokenClassifier(model, self.vocabulary, self.mask, candidates)
 
     def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:  # type: ignore[override]
         """Logits [b, K] of the tokens that may stand at the hidden word."""
         if question is None:
-            raise ValueError("say which hidden word is asked about: question")
+            raise ValueError("there is no question: name the hidden word")
         return self.read_at(question.argmax(dim=1), **inputs)
 
     def place(self, encoded: Encoded, row: int) -> slice:
@@ -90,12 +90,12 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
             rows, places = rows[asked], places[asked]
         if missing := {*range(len(inputs.texts))} - {*rows.tolist()}:
             text = inputs.joined(min(missing))
-            raise InputError(f"the hidden word of {text[:40]!r} is behind what the model reads of it")
+            raise InputError(f"the hidden word of {text[:40]!r} is beyond the model's maximum length")
         inputs = inputs.take(rows.tolist())
         return inputs._replace(encoded=self.about(inputs.encoded, places)), target
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the first hidden word of each input; where there is none, the one in the middle is hidden."""
+        """About the first hidden word of each input; if there is none, the one in the middle is hidden."""
         encoded = inputs.encoded
         begins, ids = first_tokens(encoded), encoded.ids.clone()
         places = torch.zeros(len(ids), dtype=torch.long)
@@ -158,8 +158,8 @@ def no_blanks(encoded: Encoded, row: int) -> list[int]:
     return kept
 
 
-HIDDEN = "of each text one word that is one token, drawn at random, is hidden, and the model is asked for it"
-LACKS = "a word of one token beside others, which is not hidden yet"
+HIDDEN = "in each text one random word of a single token is hidden, and the model predicts it"
+LACKS = "a word of one token among others, which is not hidden yet"
 
 
 class HiddenWords(TextQuestions, Task):

@@ -27,20 +27,20 @@ SINGLE_LABEL: Final = "single_label_classification"
 MULTI_LABEL: Final = "multi_label_classification"
 """How configurations of Transformers call them."""
 NOT = "not "
-ASKED_ONE = "each input is asked about the label {!r}"
+ASKED_ONE = "each input is about the label {!r}"
 ASKED = (
-    "each input is asked about one label, drawn at random: one that it has or, with even chances where there "
-    "are both, one that it lacks"
+    "each input is about one label, drawn at random: as often one that it has as one that it lacks, where "
+    "there are both"
 )
 
 
 def predicts_labels(config: PreTrainedConfig) -> bool:
-    """Whether a model was saved that gives every label a probability of its own."""
+    """Whether a saved model gives every label its own probability."""
     return config.problem_type == MULTI_LABEL
 
 
 class LabelClassifier(OutputModel):
-    """Whether an input has a label k: logits [0, z_k] of no and yes, so that ŷ is σ(z_k)."""
+    """A classifier of whether an input has a label k: logits [0, z_k] of no and yes, so that ŷ is σ(z_k)."""
 
     task = LABELS
     noun = "label"
@@ -53,7 +53,7 @@ class LabelClassifier(OutputModel):
         return "the likeliest one"
 
     def measured_on(self, classes: Sequence[str] | None) -> str:
-        """The label that is named; else each input has its own."""
+        """The named label; otherwise each input has its own."""
         return super().measured_on(classes) if classes else "the label that each input has most likely"
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
@@ -62,14 +62,14 @@ class LabelClassifier(OutputModel):
         return [NOT + label, label]
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the label that is named, else the one that each input has most likely."""
+        """Ask about the named label, or else the most likely label of each input."""
         if classes:
             return super().ask_usual(inputs, classes)
         return self.about(inputs.encoded, self.likeliest(inputs.encoded))
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
-        """Ask about one label, by name (“not toxic” says that an input lacks it) or number; left out, about
-        the one that each input has most likely.
+        """Ask about one label, by name (“not toxic” says that an input lacks it) or number; by default,
+        about the most likely label of each input.
 
         Raises:
             InputError: if there is no such label.
@@ -85,7 +85,7 @@ class LabelClassifier(OutputModel):
 
     @torch.no_grad()
     def likeliest(self, encoded: Encoded) -> Int[Tensor, " texts"]:
-        """The label that each input has most likely."""
+        """The most likely label of each input."""
         numbers = torch.zeros(len(encoded.ids), dtype=torch.long)
         for rows, inputs in batches(replace(encoded, question=None), device=self.model.device):
             numbers[rows] = self.model(**inputs).logits.argmax(dim=-1).cpu()

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -17,7 +17,19 @@ from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, GivenAnswer, LoadOptions, read_given
+from glasshead.data import (
+    OTHER_TEXT,
+    SEEN_IMAGE,
+    TEXT_BEHIND,
+    ChatText,
+    Encoded,
+    GivenAnswer,
+    LoadOptions,
+    is_chat,
+    read_given,
+    reader_of,
+    render_chat,
+)
 from glasshead.errors import InputError
 from glasshead.huggingface import Inputs, NextTokenClassifier, PairsNeeded, TaskModel, as_asked, new_like
 from glasshead.tasks.answer_models import log_p_at
@@ -28,14 +40,15 @@ from glasshead.tasks.task import QUESTIONS, Chosen, Questions, question_rows
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
+AnyEncoded = TypeVar("AnyEncoded", bound=Encoded)
 LOG_PROBABILITY = "log-probability"
 TOKENS = "tokens of the answer"
 """The column of the tokens of an answer, as JSON."""
 NONE = -1
 """Behind the tokens of the shorter answers."""
-LACKS = "a token of the prompt and one of its answer in what the model reads"
+LACKS = "a token of the prompt and one of its answer within the model's maximum length"
 WHOLE = (
-    "Each row is asked about its own answer as a whole: ŷ is the log-probability that the model gives it, "
+    "Each row is about its own answer as a whole: ŷ is the log-probability that the model gives it, "
     "the sum over its tokens"
 )
 
@@ -56,7 +69,7 @@ class Reader:
 
 class RowAnswerModel(TaskModel):
     """A language model that is asked about an answer of its own to each input; what these are stands in the
-    ``question``, or ``given`` beside it."""
+    ``question``, or ``given`` next to it."""
 
     main_input_name = "input_ids"
     pairs: PairsNeeded = "none"
@@ -72,8 +85,12 @@ class RowAnswerModel(TaskModel):
         """A language model, asked about answers."""
         return cls(model.model, Reader(tokenizer))
 
+    def put_to(self, model: PreTrainedModel) -> Self:
+        """The same questions to another model."""
+        return type(self)(model, self.reader)
+
     def rebuild(self, config: PreTrainedConfig) -> RowAnswerModel:
-        """The question, put to a model of another configuration, with new weights."""
+        """The question for a model of another configuration, with new weights."""
         return type(self)(new_like(self.model, config), self.reader)
 
     @abstractmethod
@@ -90,11 +107,12 @@ class RowAnswerModel(TaskModel):
 
 
 class LikelihoodModel(RowAnswerModel):
-    """How likely a model gives the answer of each input: ŷ = log p(y | x) = Σ_t log p(y_t | x, y_<t).
+    """How likely a model finds the answer of each input: ŷ = log p(y | x) = Σ_t log p(y_t | x, y_<t).
 
-    Logits [b, 1] are ŷ in nats: a change of 0.05 means an answer that is 5 % more or less likely. Behind a
-    prompt ``question`` [b, n] is 1 + y_t at each token of the answer, and 0 elsewhere. Of an encoder–decoder
-    ``given`` [b, 2m] are the tokens that its decoder reads and those of the answer, each filled up with −1.
+    Logits [b, 1] are ŷ in nats: a change of 0.05 means an answer that is 5 % more or less likely. After a
+    prompt, ``question`` [b, n] is 1 + y_t at each token of the answer, and 0 elsewhere. For an
+    encoder–decoder ``given`` [b, 2m] are the tokens that its decoder reads and those of the answer, each
+    padded with −1.
     """
 
     def __init__(self, model: PreTrainedModel, reader: Reader) -> None:
@@ -110,7 +128,8 @@ class LikelihoodModel(RowAnswerModel):
 
     def answers_asked(self, encoded: Encoded) -> list[str]:
         """Those of the rows."""
-        if encoded.given is not None:
+        if self.decodes_answer:
+            assert encoded.given is not None
             labels = encoded.given.chunk(2, dim=1)[1]
             return [self.reader.text(own[own != NONE].tolist()) for own in labels]
         assert encoded.question is not None
@@ -119,16 +138,15 @@ class LikelihoodModel(RowAnswerModel):
     def forward(
         self,
         question: Int[Tensor, "b n"] | None = None,
-        given: Int[Tensor, "b m"] | None = None,
         **inputs: Any,
     ) -> SequenceClassifierOutput:
-        """ŷ [b, 1]; the vocabulary is asked before each token of an answer only.
+        """ŷ [b, 1]; only the places before the tokens of an answer are mapped to the vocabulary.
 
         Raises:
-            InputError: if nothing stands before an answer.
+            InputError: if an answer has no prompt.
         """
-        if given is not None:
-            output, log_p = log_p_decoded(self.model, given, **inputs)
+        if self.decodes_answer and "given" in inputs:
+            output, log_p = log_p_decoded(self.model, **inputs)
         elif question is not None:
             rows, places = question.nonzero(as_tuple=True)
             if not bool(places.all()):
@@ -136,11 +154,11 @@ class LikelihoodModel(RowAnswerModel):
             tokens = question[rows, places] - 1
             output, log_p = log_p_at(self.model, rows, places - 1, tokens, len(question), **inputs)
         else:
-            raise ValueError("say which tokens are the answer: question, or given")
+            raise ValueError("the tokens of the answer are missing: pass question, or given")
         return as_asked(output, log_p[:, None])
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """About the answer of each row."""
+        """Questions about the answer of each row."""
         tokens = [json.loads(own) for own in split[TOKENS][:]]
         if self.decodes_answer:
             return replace(inputs.encoded, given=side_by_side(tokens))
@@ -166,9 +184,8 @@ def side_by_side(parts: Sequence[Sequence[Sequence[int]]]) -> Int[Tensor, "rows 
     return torch.tensor(filled)
 
 
-def about_ends(encoded: Encoded, sizes: Sequence[int]) -> Encoded:
-    """Texts, of which so many last tokens are an answer: they are asked about, and no part of what is
-    explained."""
+def about_ends(encoded: AnyEncoded, sizes: Sequence[int]) -> AnyEncoded:
+    """Texts that end with the tokens of an answer, which are the question and are not explained."""
     ends, columns = encoded.mask.sum(dim=1)[:, None], torch.arange(encoded.ids.shape[1])
     own = (columns >= ends - torch.tensor(sizes)[:, None]) & (columns < ends)
     return replace(
@@ -185,9 +202,10 @@ def begins_with_words(encoded: Encoded) -> bool:
 
 
 def joined(prompt: str, answer: str) -> str:
-    """A prompt and its answer as one text, with a blank between them where neither has one."""
-    has_blank = prompt[-1:].isspace() or answer[:1].isspace()
-    return f"{prompt}{answer}" if has_blank else f"{prompt} {answer}"
+    """A prompt and its answer as one text, with a blank between them where neither has one; none behind a
+    chat, whose template says how an answer begins."""
+    has_blank = isinstance(prompt, ChatText) or prompt[-1:].isspace() or answer[:1].isspace()
+    return prompt + (answer if has_blank else f" {answer}")  # a prompt may have an image
 
 
 class RowAnswers(Questions):
@@ -198,6 +216,15 @@ class RowAnswers(Questions):
     ) -> list[GivenAnswer]:
         """Prompts with their answers."""
         return read_given(source, split, options)
+
+    def as_read(self, tokenizer: PreTrainedTokenizerBase, rows: Sequence[GivenAnswer]) -> list[GivenAnswer]:
+        """Prompts of chat messages as texts: those where the assistant's answer begins."""
+        return [
+            replace(one, prompt=ChatText(render_chat(tokenizer, one.prompt, writes=True)))
+            if is_chat(one.prompt)
+            else one
+            for one in rows
+        ]
 
     def texts(self, rows: Sequence[GivenAnswer]) -> tuple[list[str], None]:
         """The prompts, each with its answer behind it."""
@@ -220,15 +247,31 @@ class Likelihoods(RowAnswers):
         asked: dict[int, dict[str, Any]] = {}
         added = 0
         for row, one in enumerate(chosen.rows):
-            text = one.prompt if model.decodes_answer else joined(one.prompt, one.answer)
+            prompt = one.prompt if one.image is None else read_prompt(tokenizer, one)
+            text = prompt if model.decodes_answer else joined(prompt, one.answer)
             try:
-                tokens = answer_tokens(model, tokenizer, one.prompt, one.answer)
+                tokens = answer_tokens(model, tokenizer, prompt, one.answer)
             except InputError:
                 continue
-            added += not model.decodes_answer and len(text) > len(one.prompt) + len(one.answer)
+            added += not model.decodes_answer and len(text) > len(prompt) + len(one.answer)
             asked[row] = {"text": text, "label": 0.0, TOKENS: json.dumps(tokens)}
+            if one.image is not None:
+                cell = {"bytes": one.image.content, "path": one.image.name}
+                asked[row] |= {"text": one.prompt, SEEN_IMAGE: cell, TEXT_BEHIND: text[len(prompt) :]}
+                asked[row] |= {OTHER_TEXT: one.other or ""}
         note = WHOLE if not added else f"{WHOLE}; between {added:,} prompts and their answers a blank was put"
         return question_rows(None, chosen, asked, note, LACKS)
+
+
+def read_prompt(tokenizer: PreTrainedTokenizerBase, one: GivenAnswer) -> str:
+    """What a model reads of a prompt about an image.
+
+    Raises:
+        InputError: if it does not read both.
+    """
+    prompt: str
+    (prompt,) = reader_of(tokenizer).inputs([{"image": one.image, "text": one.prompt}])
+    return prompt
 
 
 def answer_tokens(
@@ -248,10 +291,10 @@ def answer_tokens(
         return [read[: len(labels)], labels]
     text = joined(prompt, answer)
     whole = Inputs.read(tokenizer, [text], None).encoded
-    behind = alone._replace(texts=[text[: len(text) - len(answer)]])
+    behind = alone._replace(texts=[text[: len(text) - len(answer)]])  # with the blank that was put there
     size, _ = split_tokens(behind, [text], whole, 0)
     if not size:
-        raise InputError("no token of the answer is read")
+        raise InputError("the model reads no token of the answer")
     return [whole.ids[0][whole.mask[0]][-size:].tolist()]
 
 

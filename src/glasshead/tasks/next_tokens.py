@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 LEAST = 4
 """Tokens before the one that is asked for; in shorter texts one."""
 BEHIND = (
-    "Of each text the model reads what stands before one token, drawn at random among those that begin a "
-    "word, and is asked for that token"
+    "In each text one token is the target, drawn at random from those that begin a word; the model reads "
+    "only what comes before it"
 )
-LACKS = "a token behind the first word, which a language model could be asked for"
+LACKS = "a token, after the first word, that a language model could predict"
 
 
 class Prompts(NamedTuple):
@@ -113,9 +113,9 @@ def single_texts(parts: Sequence[PlainTexts]) -> Sequence[str]:
         InputError: if they are pairs or images.
     """
     if any(plain.seconds is not None for plain in parts):
-        raise InputError("these are pairs, and a language model reads one text: give single texts")
+        raise InputError("these are pairs, but a language model reads one text: give single texts")
     if any(not isinstance(text, str) for plain in parts for text in plain.firsts[:1]):
-        raise InputError("these are images, and a language model reads texts: give texts")
+        raise InputError("these are images, but a language model reads texts: give texts")
     return [text for plain in parts for text in plain.firsts]
 
 

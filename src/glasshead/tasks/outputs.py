@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 
 class OutputModel(TaskModel):
-    """One output z_k of a model: which is asked about is the ``question`` [b, n], its number at every token.
+    """One output z_k of a model, chosen by the ``question`` [b, n], which holds its number at every token.
 
-    ``task`` is how it is asked for by name, ``noun`` what an output is called, and ``answers_to`` are the
-    classes of a question.
+    ``task`` is its name, ``noun`` the word for an output, and ``answers_to`` are the classes of a question.
     """
 
     task: ClassVar[str]
@@ -45,7 +44,7 @@ class OutputModel(TaskModel):
         self.outputs = tuple(class_names(model))
 
     def rebuild(self, config: PreTrainedConfig) -> OutputModel:
-        """The questions, put to a model of another configuration, with new weights."""
+        """The questions for a model of another configuration, with new weights."""
         config.id2label = dict(enumerate(self.outputs))
         return type(self)(new_like(self.model, config))
 
@@ -60,19 +59,19 @@ class OutputModel(TaskModel):
         return list(self.outputs)
 
     def rename(self, names: Sequence[str]) -> None:
-        """Call the outputs otherwise, also where the model in it is opened again."""
+        """Rename the outputs, also for later openings of the wrapped model."""
         self.outputs = tuple(names)
         own_model(self).config.id2label = dict(enumerate(names))
 
     def measured_on(self, classes: Sequence[str] | None) -> str:
-        """The output that is named, else the first."""
+        """The named output, or else the first one."""
         return f"the {self.noun} {(classes or self.outputs)[0]!r}"
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the output that is named, else the first.
+        """Questions about the named output, or else the first one.
 
         Raises:
-            InputError: if there is no such, or several are named.
+            InputError: if there is no such output, or several are named.
         """
         if not classes:
             return self.about(inputs.encoded, torch.zeros(len(inputs.texts), dtype=torch.long))
@@ -96,25 +95,25 @@ class OutputModel(TaskModel):
         return number
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """About the output that each row names."""
+        """Questions about the output that each row names."""
         numbers = {name: number for number, name in enumerate(self.outputs)}
         return self.about(inputs.encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
 
     def question_names(self, encoded: Encoded) -> list[str]:
-        """The output that each input is asked about."""
+        """The output that the question of each input is about."""
         assert encoded.question is not None
         return [self.outputs[number] for number in encoded.question[:, 0].tolist()]
 
     def about(self, encoded: Encoded, outputs: Int[Tensor, " texts"]) -> Encoded:
-        """Inputs, each asked about an output."""
+        """Inputs, each about one output."""
         return replace(encoded, question=outputs[:, None].expand(encoded.ids.shape).clone())
 
     def output_asked(
         self, question: Int[Tensor, "b n"] | None, inputs: dict[str, Any]
     ) -> tuple[Any, Float[Tensor, "b 1"]]:
-        """What the model in it gives, and the outputs that are asked about."""
+        """The output of the wrapped model, and the outputs in question."""
         if question is None:
-            raise ValueError(f"say which {self.noun} is asked about: question")
+            raise ValueError(f"no question: name the {self.noun}")
         output = self.model(**inputs)
         return output, output.logits.gather(1, question[:, :1].to(output.logits.device))
 
@@ -129,8 +128,8 @@ class OutputModel(TaskModel):
         asked: Sequence[str] | None,
         seed: int,
     ) -> tuple[Dataset, str]:
-        """The rows of a split with further ``columns``, each asked about an output, of those that are
-        ``asked``; and a sentence about that.
+        """The rows of a split with further ``columns``, each about one of the outputs in ``asked``; and a
+        sentence about that.
 
         Raises:
             InputError: if there is no such split, and if its labels cannot be read.

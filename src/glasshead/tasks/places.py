@@ -53,7 +53,7 @@ class PlaceModel(PartModel):
 def at_places(values: Tensor, question: Int[Tensor, "b n"] | None) -> Tensor:
     """Of values [b, n, …] those [b, …] at the places that are asked about."""
     if question is None:
-        raise ValueError("say which word is asked about: question")
+        raise ValueError("no question: name the word")
     places = question.argmax(dim=1).to(values.device)
     return values[torch.arange(len(places), device=places.device), places]
 
@@ -97,12 +97,12 @@ def find_word(encoded: Encoded, row: int, text: str, at: At) -> int:
         ]
     if len(found) > 1:
         several = ", ".join(map(str, found))
-        raise ParameterError("at", f"is {name!r}, which is there more than once: give its number ({several})")
+        raise ParameterError("at", f"is {name!r}, which occurs more than once: give its number ({several})")
     if not found and name.isdecimal() and int(name) < len(places):
         found = [int(name)]
     if not found:
         meant = did_you_mean(name, spelled)
-        raise ParameterError("at", f"is {name!r}, which is no word of {text[:40]!r}: {meant}")
+        raise ParameterError("at", f"is {name!r}, which is not a word of {text[:40]!r}: {meant}")
     return int(places[found[0]])
 
 

@@ -18,6 +18,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from glasshead.data import Encoded, GivenAnswer, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import Inputs, TaskModel, as_asked, class_names
+from glasshead.spelling import spell
 from glasshead.tasks.answer_models import log_p_at
 from glasshead.tasks.answers import nothing_before
 from glasshead.tasks.likelihoods import (
@@ -40,19 +41,19 @@ if TYPE_CHECKING:
 SECOND, FIRST = "the second answer", "the first answer"
 BEHIND, SIZE = "prompt and first answer", "tokens of the prompt"
 """Columns of the text that begins with the tokens of a prompt, and of how many these are."""
-LACKS = "two answers, of other tokens, that the model reads behind its prompt"
+LACKS = "two answers with different tokens within the model's maximum length"
 EACH = (
-    "Each row is asked which of its two answers is more likely: ŷ is p(first) / (p(first) + p(second)), "
-    "each p that of the whole answer; with even chances the given one is the first or the second"
+    "For each row the question is which of its two answers is more likely: ŷ is p(first) / (p(first) + "
+    "p(second)), each p that of the whole answer; the given answer comes first in half of the rows"
 )
 
 
 class PreferenceModel(RowAnswerModel):
     """Which of two answers is more likely: logits [b, 2] are log p of the second and of the first one.
 
-    ``given`` [b, 2m] are the tokens of the second and of the first one behind a prompt; of an
-    encoder–decoder [b, 4m], for each those that its decoder reads and those of the answer; all filled up with
-    −1. Each answer has a pass of its own, so that a text is read twice.
+    ``given`` [b, 2m] are the tokens of the second and the first answer after a prompt, padded with −1. For
+    an encoder–decoder they are [b, 4m]: for each answer, the tokens that its decoder reads and those of the
+    answer. Each answer needs a separate pass, so a text is read twice.
     """
 
     def __init__(self, model: PreTrainedModel, reader: Reader) -> None:
@@ -80,13 +81,13 @@ class PreferenceModel(RowAnswerModel):
     def forward(self, given: Int[Tensor, "b m"] | None = None, **inputs: Any) -> SequenceClassifierOutput:
         """Logits [b, 2] of the second and the first answer."""
         if given is None:
-            raise ValueError("say which answers are compared: given")
+            raise ValueError("the answers to compare are missing: pass given")
         log_p = log_p_decoded if self.decodes_answer else log_p_behind
         passes = [log_p(self.model, own, **inputs) for own in given.chunk(2, dim=1)]
         return as_asked(passes[-1][0], torch.stack([own for _, own in passes], dim=1))
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """About the two answers of each row; a prompt has the tokens that it has before both."""
+        """Ask about the two answers of each row; a prompt has the tokens that it has before both."""
         given = side_by_side([json.loads(own) for own in split[TOKENS][:]])
         if self.decodes_answer:
             return replace(inputs.encoded, given=given)
@@ -141,6 +142,11 @@ class Preferences(RowAnswers):
         Raises:
             InputError: if of no row the model reads a prompt and two answers.
         """
+        if any(one.image is not None for one in chosen.rows):
+            raise InputError(
+                "prompts with images take one answer, but these data have a second one: remove its column, "
+                f"or name the columns ({spell('text_column')}, {spell('label_column')})"
+            )
         asked: dict[int, dict[str, Any]] = {}
         for row, one in enumerate(chosen.rows):
             label = int(chosen.random(row).random() < 0.5)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def predicts_ratings(config: PreTrainedConfig) -> bool:
-    """Whether a model was saved that gives several numbers."""
+    """Whether a saved model gives several numbers."""
     return config.problem_type == REGRESSION and (config.num_labels or 0) > 1
 
 
@@ -37,15 +37,15 @@ class RatingModel(OutputModel):
 
     @property
     def usual(self) -> str:
-        """Each says something else."""
+        """Each rating is explained."""
         return "each of them"
 
     def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
-        """The rating that an input is asked about."""
+        """The rating that the question of an input is about."""
         return self.question_names(encoded)[row]
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
-        """Ask about one rating, by name or number; left out, about each of them.
+        """Ask about one rating, by name or number; by default, about each of them.
 
         Raises:
             InputError: if there is no such rating.
@@ -74,11 +74,11 @@ class RatingModel(OutputModel):
         asked: Sequence[str] | None,
         seed: int,
     ) -> tuple[Dataset, str]:
-        """The rows of a split, asked about the one rating that is named."""
+        """The rows of a split, about the named rating."""
         if asked is None or len(asked) != 1:
             known = ", ".join(self.outputs)
-            raise ParameterError("classes", f"names the one rating that is asked about: one of {known}")
+            raise ParameterError("classes", f"must name one rating: one of {known}")
         number = self.number_of(asked[0])
         rows = read_ratings(source, split, self.outputs, number, options, columns)
         name = self.outputs[number]
-        return rows.add_column(QUESTION, [name] * len(rows)), f"each input is asked about its rating {name!r}"
+        return rows.add_column(QUESTION, [name] * len(rows)), f"each input is about its rating {name!r}"

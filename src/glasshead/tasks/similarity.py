@@ -80,10 +80,10 @@ class Pooling(nn.Module):
 
 
 def ask_similarity(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> SimilarityModel:
-    """A model below its head, asked how similar texts are: the cosine of vectors that are pooled so.
+    """A model without its head as a model of similarity: the cosine of pooled vectors.
 
     Raises:
-        InputError: if it gives no state for each token.
+        InputError: if it does not give a state for each token.
     """
     below = own_model(model).base_model
     if not isinstance(below, PreTrainedModel) or below.main_input_name != "input_ids":
@@ -97,11 +97,10 @@ def ask_similarity(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, n
 
 
 class SimilarityModel(TaskModel):
-    """How similar a text is to another: s = sim(f(x), ``given``), logits [b, 1].
+    """The similarity of a text to another: s = sim(f(x), ``given``), logits [b, 1].
 
-    f(x) is what ``pooling`` makes of the model's output and the mask. The vector of the other text is
-    ``given`` [b, d] and stays as it is: so each of the two is asked about by itself, and ``question`` says
-    which it is.
+    f(x) is the ``pooling`` of the model's output and the mask. The vector of the other text is ``given``
+    [b, d] and does not change, so the two are explained separately; ``question`` says which.
     """
 
     main_input_name = "input_ids"
@@ -116,12 +115,12 @@ class SimilarityModel(TaskModel):
         self.config.problem_type = "regression"
 
     def rebuild(self, config: PreTrainedConfig) -> SimilarityModel:
-        """The question, put to a model of another configuration, with new weights."""
+        """The question for a model of another configuration, with new weights."""
         return SimilarityModel(new_like(self.model, config), self.pooling, self.likeness, self.name)
 
     @property
     def target_names(self) -> list[str]:
-        """The two texts, of which one is asked about."""
+        """The names of the two texts, one of which is explained."""
         return list(SIDES)
 
     @property
@@ -135,16 +134,16 @@ class SimilarityModel(TaskModel):
         return "each of them"
 
     def rename(self, names: Sequence[str]) -> None:
-        """Refuse: there are no classes.
+        """Raise InputError, since there are no classes.
 
         Raises:
-            InputError: always, unless nothing is called otherwise.
+            InputError: if any name is to be changed.
         """
         if list(names) != list(SIDES):
             raise InputError(f"a similarity has no classes to rename: leave {spell('labels')} out")
 
     def embed(self, attention_mask: Int[Tensor, "b n"], **inputs: Any) -> tuple[Any, Float[Tensor, "b d"]]:
-        """What the model in it gives, and f(x)."""
+        """The output of the wrapped model, and f(x)."""
         output = self.model(attention_mask=attention_mask, **inputs)
         return output, self.pooling(output, attention_mask)
 
@@ -167,7 +166,7 @@ class SimilarityModel(TaskModel):
         return SIDES[int(encoded.question[row, 0])]
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
-        """Ask what each of the two texts does to the similarity, or one of them: ``target``.
+        """Ask how each of the two texts contributes to the similarity, or one of them: ``target``.
 
         Raises:
             InputError: without second texts, and on another target.
@@ -207,11 +206,11 @@ class SimilarityModel(TaskModel):
         return list(inputs.pairs)
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """What the first text does to the similarity to the second."""
+        """Ask how the first text contributes to its similarity to the second."""
         return self.ask(inputs, 0)[0].encoded
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
-        """What the text of each row does to the similarity to the other."""
+        """Ask how the text of each row contributes to its similarity to the other."""
         encoded = self.ask_usual(inputs)
         sides = torch.tensor([SIDES.index(name) for name in split[QUESTION][:]])
         return replace(encoded, question=sides[:, None].expand(encoded.ids.shape).contiguous())
@@ -225,14 +224,14 @@ class SimilarityModel(TaskModel):
 def no_vectors(model: PreTrainedModel) -> InputError:
     """What is said of a model that cannot be asked."""
     return InputError(
-        f"{class_name(model)} gives no vector for each token, so it has none to compare texts by: leave "
+        f"{class_name(model)} does not give a vector for each token, so texts cannot be compared: leave "
         f"{spell('task')} out"
     )
 
 
 def no_other() -> InputError:
     """What is said where a text stands alone."""
-    return InputError(f"a similarity is that of two texts: give the other as {spell('pairs')}")
+    return InputError(f"a similarity needs two texts: give the other as {spell('pairs')}")
 
 
 class RatedPair(NamedTuple):
@@ -260,8 +259,8 @@ class Similarities(Questions):
         rows = read_split(source, split, replace(options, task=REGRESSION))
         if "text_pair" not in rows.column_names:
             raise InputError(
-                "a similarity is that of two texts, and these data have one in each row: rename the column "
-                "of the others to 'text_pair'"
+                "a similarity needs two texts, but these data have one per row: name the column of the "
+                "second 'text_pair'"
             )
         pairs = zip(rows["text"][:], rows["text_pair"][:], strict=True)
         ratings = rows["label"][:]
@@ -277,7 +276,7 @@ class Similarities(Questions):
     ) -> tuple[Dataset, str]:
         """One of the two texts of each row; what people say of a cosine becomes at most 1."""
         assert isinstance(model, SimilarityModel)
-        note = f"each row is asked about its {SIDES[0]} or its {SIDES[1]}, drawn at random"
+        note = f"each row is about its {SIDES[0]} or its {SIDES[1]}, drawn at random"
         divisor = 1.0
         if model.name == COSINE and (largest := chosen.rows[0].largest) > 1:
             divisor = largest

@@ -47,13 +47,13 @@ class SourceAnswerClassifier(AnswerModel):
         self.answer, self.names, self.read, self.labels = answer, tuple(names), read, labels
 
     def rebuild(self, config: PreTrainedConfig) -> SourceAnswerClassifier:
-        """The question, put to a model of another configuration, with new weights."""
+        """The question for a model of another configuration, with new weights."""
         return SourceAnswerClassifier(
             new_like(self.model, config), self.answer, self.names, self.read, self.labels
         )
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
-        """The answer, or the one token of it that is asked about, and anything else."""
+        """The answer (or one token of it) and anything else."""
         token = asked_token(encoded, row)
         return names_of(self.names[token - 1] if token else self.answer)
 
@@ -65,7 +65,7 @@ class SourceAnswerClassifier(AnswerModel):
     def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:
         """Logits [b, 2]; the vocabulary is asked before the tokens that are asked about only."""
         if question is None:
-            raise ValueError("say which token of the answer is asked about: question")
+            raise ValueError("no question: name the token of the answer")
         output, log_p = source_log_p(self.model, self.read, self.labels, question.amax(dim=1), **inputs)
         return as_asked(output, torch.stack([log_rest(log_p), log_p], dim=1))
 
@@ -164,14 +164,14 @@ def decoder_tokens(model: PreTrainedModel, encoded: Encoded, labels: list[int]) 
         handle.remove()
     if len(seen) != 1 or seen[0] is None or seen[0].shape != (1, len(labels)):
         raise InputError(
-            f"what the decoder of {class_name(model)} reads of a given answer cannot be found, so no answer "
-            "of it can be explained"
+            f"the input of the decoder of {class_name(model)} cannot be found, so its answers cannot be "
+            "explained"
         )
     read: list[int] = seen[0][0].tolist()
     return read
 
 
 def token_name(tokenizer: PreTrainedTokenizerBase, token: int) -> str:
-    """A token as it is written, or as the vocabulary has it where it is no whole character."""
+    """A token as it is written, or as the vocabulary has it where it is not a whole character."""
     text = str(tokenizer.decode([token]))
     return text if text.strip() and "�" not in text else str(tokenizer.convert_ids_to_tokens(token))

@@ -55,7 +55,7 @@ class SpanClassifier(PartModel):
         self.config.problem_type = "single_label_classification"
 
     def rebuild(self, config: PreTrainedConfig) -> SpanClassifier:
-        """The questions, put to a model of another configuration, with new weights."""
+        """The questions for a model of another configuration, with new weights."""
         return SpanClassifier(new_like(self.model, config))
 
     @property
@@ -76,7 +76,7 @@ class SpanClassifier(PartModel):
     ) -> SequenceClassifierOutput:
         """Logits [b, 2] of elsewhere and here."""
         if question is None:
-            raise ValueError("say which part of the text is asked about: question")
+            raise ValueError("no question: name the part of the text")
         output = self.model(attention_mask=attention_mask, **inputs)
         read = torch.ones_like(question) if attention_mask is None else attention_mask
         log_p = log_probability(output, question, read > 0)
@@ -209,7 +209,7 @@ def tokens_of_part(inputs: Inputs, row: int, start: int, end: int) -> tuple[int,
     inside = (offsets[:, 0] < end) & (offsets[:, 1] > start) & words_of_context(inputs)[row].numpy()
     if not inside.any() or end > offsets[words_of_context(inputs)[row].numpy(), 1].max():
         text = inputs.joined(row)[start:end]
-        raise ParameterError("at", f"is {text[:40]!r}, which is behind what the model reads of its text")
+        raise ParameterError("at", f"is {text[:40]!r}, which is beyond the model's maximum length")
     (places,) = inside.nonzero()
     return int(places[0]), int(places[-1])
 
@@ -217,8 +217,8 @@ def tokens_of_part(inputs: Inputs, row: int, start: int, end: int) -> tuple[int,
 PART_FROM, PART_TO = "first character of the part", "end of the part"
 """Columns of the part that a row is asked about, in characters of both texts."""
 ASKED = (
-    "each question is asked about one part of its text, drawn at random: with even chances the answer, or "
-    "another one of as many words"
+    "each question is about one part of its text, drawn at random: in half of them the answer, else "
+    "another part of as many words, where there is one"
 )
 
 
@@ -240,7 +240,7 @@ class Spans(Task):
             InputError: if the model does not say that of every token.
         """
         if not hasattr(output, "end_logits"):
-            raise InputError("the model does not say of every token whether an answer begins or ends there")
+            raise InputError("the model does not say for every token whether an answer begins or ends there")
         return torch.stack([output.start_logits, output.end_logits], dim=-1)
 
     def read(
@@ -292,7 +292,7 @@ class Spans(Task):
                 PART_FROM: start, PART_TO: end,
             }  # fmt: skip
         return question_rows(
-            class_names(model), chosen, asked, ASKED, "an answer in what the model reads of the text"
+            class_names(model), chosen, asked, ASKED, "an answer within the model's maximum length"
         )
 
 

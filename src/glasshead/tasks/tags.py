@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 OUTSIDE = ("o", "outside")
-"""What the tag of a word is called that is no part of anything."""
+"""What the tag of a word is called that is not part of anything."""
 
 
 class TagClassifier(PlaceModel):
     """The tag of one word: logits [b, K] at its first token, where the ``question`` [b, n] is 1."""
 
     def rebuild(self, config: PreTrainedConfig) -> TagClassifier:
-        """The questions, put to a model of another configuration, with new weights."""
+        """The questions for a model of another configuration, with new weights."""
         return TagClassifier(new_like(self.model, config))
 
     def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:
@@ -46,7 +46,7 @@ class TagClassifier(PlaceModel):
         return as_asked(output, at_places(output.logits, question))
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the word of each input that is most likely to have a tag beside that of no entity."""
+        """About the word of each input that is most likely to have a tag next to that of no entity."""
         return self.about(inputs.encoded, self.entity_scores(inputs.encoded).argmax(dim=1))
 
     def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
@@ -55,7 +55,7 @@ class TagClassifier(PlaceModel):
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
         """Ask about the word ``at`` a place of each text: its number, from 0, or the word as it is written.
-        Left out, about every word that has a tag beside that of no entity; in texts without one, the word
+        Left out, about every word that has a tag next to that of no entity; in texts without one, the word
         that is most likely to have one.
 
         Raises:
@@ -73,7 +73,7 @@ class TagClassifier(PlaceModel):
 
     @property
     def outside(self) -> int | None:
-        """The tag of words that are no part of anything; None where every word has one of its own."""
+        """The tag of words that are not part of anything; None where every word has one of its own."""
         names = [name.casefold() for name in class_names(self)]
         return next((names.index(name) for name in OUTSIDE if name in names), None)
 
@@ -98,10 +98,10 @@ class TagClassifier(PlaceModel):
 
 
 TAGGED = (
-    "each text is asked about one word, drawn at random: with even chances one that has a tag or one that "
-    "has none"
+    "each text is about one word, drawn at random: as often one with a tag as one without, where there "
+    "are both"
 )
-ANY_WORD = "each text is asked about one word, drawn at random"
+ANY_WORD = "each text is about one word, drawn at random"
 
 
 class Tags(Task):
@@ -184,7 +184,7 @@ def tag_number(tag: str | int, names: Sequence[str]) -> int:
     if str(tag).isdecimal() and int(tag) < len(names):
         return int(tag)
     meant = did_you_mean(str(tag), names)
-    raise InputError(f"the data have the tag {tag!r}, which is none of the model: {meant}")
+    raise InputError(f"the data have the tag {tag!r}, which the model lacks: {meant}")
 
 
 QUESTIONS.register("tags")(Tags())

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class Chosen(NamedTuple):
-    """Rows of data that a model is asked about: where they are in the data, their ranks in the random order
-    of these, and the seed of what is drawn for each."""
+    """Rows chosen from data: their places, their ranks in the random order of the data, and the seed of
+    each row's draws."""
 
     rows: Sequence[Any]
     places: NDArray[np.int64]
@@ -31,12 +31,12 @@ class Chosen(NamedTuple):
     seed: int
 
     def random(self, number: int) -> np.random.Generator:
-        """What is drawn for a row follows from the seed and its place, whatever rows are beside it."""
+        """The draws for a row depend on the seed and its place, not on other rows."""
         return np.random.default_rng([self.seed, int(self.places[number])])
 
 
 class Questions(ABC):
-    """How data ask a ``model`` something, where a row is more than a text and its class."""
+    """The questions of data to a ``model``, if a row is more than a text and its class."""
 
     model: ClassVar[type[TaskModel]]
 
@@ -44,11 +44,19 @@ class Questions(ABC):
     def read(
         self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
     ) -> Sequence[Any]:
-        """The rows of a split, of which each can be asked about.
+        """The rows of a split that have a question.
 
         Raises:
             InputError: if there are none.
         """
+
+    def as_read(self, tokenizer: PreTrainedTokenizerBase, rows: Sequence[Any]) -> Sequence[Any]:
+        """Rows as a model reads them, after the tokenizer has written what it must.
+
+        Raises:
+            InputError: if it cannot.
+        """
+        return rows
 
     @abstractmethod
     def texts(self, rows: Sequence[Any]) -> tuple[list[str], list[str] | None]:
@@ -58,19 +66,19 @@ class Questions(ABC):
     def draw(
         self, model: TaskModel, tokenizer: PreTrainedTokenizerBase, chosen: Chosen
     ) -> tuple[Dataset, str]:
-        """One question of each row, with its answer as the label; and a sentence about that.
+        """One question of each row, with its answer as the label, and a remark on it.
 
         Raises:
-            InputError: if none can be asked about.
+            InputError: if no row has a question.
         """
 
 
 class Task(Questions):
-    """What is asked of the models of Transformers whose class ends with ``head``.
+    """The task of Transformers models whose class name ends with ``head``.
 
-    ``auto`` loads them, ``pipeline`` is the class of their pipelines, where there are any; if ``cuts``, these
-    cut every text to the length that the tokenizer names. ``asked`` is how it is asked for, of models whose
-    class does not say it.
+    ``auto`` loads them, and ``pipeline`` is the class of their pipelines, if there are any; if ``cuts``,
+    these truncate every text to the tokenizer's maximum length. ``asked`` is its name as an option, for
+    models whose class does not name it.
     """
 
     head: ClassVar[str | tuple[str, ...]]
@@ -80,31 +88,31 @@ class Task(Questions):
     asked: ClassVar[str | None] = None
 
     def serves(self, config: PreTrainedConfig) -> bool:
-        """Whether a model with such a head was saved."""
+        """Whether a saved model has such a head."""
         saved = (config.architectures or [""])[0]
         return saved.endswith(self.head) or saved in class_names_in(self.auto._model_mapping, config)
 
     @abstractmethod
     def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> TaskModel:
-        """The model, which is asked.
+        """The wrapped model.
 
         Raises:
-            InputError: if it cannot be.
+            InputError: if this is not possible.
         """
 
     def shaped(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Inputs [b, n] as the model itself takes them."""
+        """Inputs [b, n] in the form that the model itself takes."""
         return inputs
 
     def numbers(self, output: Any) -> Tensor:
-        """All numbers [b, n, …] that the model itself gives."""
+        """All outputs [b, n, …] of the model itself."""
         logits: Tensor = output.logits
         return logits
 
     def printed(
         self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerBase, text: str
     ) -> tuple[Tensor, Tensor]:
-        """The numbers that a pipeline prints of a text, and those that its model gives here."""
+        """The numbers that a pipeline prints for a text, and those of its model here."""
         raise NotImplementedError  # Transformers has no such pipelines
 
 
@@ -126,7 +134,7 @@ def question_rows(
     Raises:
         InputError: with what every row ``lacks`` if none is asked.
     """
-    from datasets import ClassLabel, Dataset, Features, Value
+    from datasets import ClassLabel, Dataset, Features, Image, Value
 
     if not asked:
         raise InputError(f"none of these rows has {lacks}")
@@ -135,12 +143,14 @@ def question_rows(
     features = {
         name: (Value("float64") if names is None else ClassLabel(names=list(names)))
         if name == "label"
+        else Image(decode=False)
+        if isinstance(cells[0], dict)
         else Value("string" if isinstance(cells[0], str) else "int64")
         for name, cells in columns.items()
     } | {PLACE: Value("int64"), RANK: Value("int64")}
     columns |= {PLACE: chosen.places[numbers].tolist(), RANK: chosen.ranks[numbers].tolist()}
     if left_out := len(chosen.rows) - len(asked):
-        note += f"; {left_out:,} of {len(chosen.rows):,} rows have not {lacks}, and are left out"
+        note += f"; {left_out:,} of {len(chosen.rows):,} rows do not have {lacks} and are left out"
     return Dataset.from_dict(columns, features=Features(features)), note
 
 
@@ -155,7 +165,7 @@ def task_of_config(config: PreTrainedConfig) -> Task | None:
 
 
 def task_of(model: PreTrainedModel) -> Task | None:
-    """The task of a model of Transformers, or of a class of one's own that is made of one; None: it
+    """The task of a model of Transformers, or of a custom class around one; None: it
     classifies, or writes."""
     config = config_to_save(model)
     for kind in type(model).__mro__:
@@ -166,7 +176,7 @@ def task_of(model: PreTrainedModel) -> Task | None:
 
 
 def task_named(name: str | None) -> Task | None:
-    """The task that is asked for by a name; None: what the class of a model says."""
+    """The task of that name; None: that of the model's class."""
     return next((task for task in all_tasks() if task.asked is not None and task.asked == name), None)
 
 
@@ -176,5 +186,5 @@ def task_of_pipeline(pipeline: Pipeline) -> Task | None:
 
 
 def questions_to(model: PreTrainedModel) -> Questions | None:
-    """How data ask a model; None: their rows are texts with classes."""
+    """The questions of data to a model; None: their rows are texts with classes."""
     return next((questions for questions in QUESTIONS.values() if type(model) is questions.model), None)

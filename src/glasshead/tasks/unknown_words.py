@@ -40,7 +40,7 @@ def unknown_parts(
 
 def unknown_labels(tokenizer: PreTrainedTokenizerBase, answer: str, labels: Sequence[int]) -> list[str]:
     """The parts of an answer of which the ``labels`` are unknown; all of it where a tokenizer reads what is
-    to be written otherwise than sources."""
+    to be written differently from sources."""
     unknown = tokenizer.unk_token_id
     ids, spans = offsets_of(tokenizer, answer)
     if ids.count(unknown) == labels.count(unknown):

@@ -44,8 +44,8 @@ def entailment_of(model: PreTrainedModel) -> int | None:
 
 
 class EntailmentModel(ChoiceModel):
-    """Which name fits a text: the scores are the logits of *entailment*, of each name in a template. A name
-    that stands alone is chosen against *contradiction*."""
+    """A classifier of which name fits a text: the scores are the logits of *entailment* for each name in a
+    template. A single name is chosen against *contradiction*."""
 
     task = ZERO_SHOT
 
@@ -61,7 +61,7 @@ class EntailmentModel(ChoiceModel):
         super().__init__(model)
 
     def rebuild(self, config: PreTrainedConfig) -> EntailmentModel:
-        """The questions, put to a model of another configuration, with new weights."""
+        """The questions for a model of another configuration, with new weights."""
         config.id2label = dict(enumerate(self.own_names))
         return super().rebuild(config)  # type: ignore[return-value]
 
@@ -75,18 +75,18 @@ class EntailmentModel(ChoiceModel):
         return torch.stack([output.logits[:, self.contradicts], output.logits[:, self.entails]], dim=1)
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
-        """As of choices; a name that stands alone is contradicted, or chosen."""
+        """As for choices; a single name is contradicted, or chosen."""
         return super().answers(encoded, row) if encoded.given is not None else (CONTRADICTED, CHOSEN)
 
     def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
-        """About the first line of second texts, which are as data have them: in no template."""
+        """Ask about the first line of second texts; those of data are in no template."""
         return super().ask_usual(inputs._replace(template="{}"), classes)
 
     def seconds(self, inputs: Inputs, choices: Sequence[str], row: int) -> list[str]:
         """Each name in the template.
 
         Raises:
-            InputError: if the template has no place for it, or a second text stands beside.
+            InputError: if the template has no place for it, or if there is a second text.
         """
         if inputs.pairs is not None and inputs.choices is not None:
             raise InputError(f"the names are second texts already: leave {spell('pairs')} out")
@@ -97,8 +97,8 @@ class EntailmentModel(ChoiceModel):
 
 
 def as_choosing(model: PreTrainedModel, inputs: Inputs) -> PreTrainedModel:
-    """A model that is asked to choose between the choices of inputs: one that does, one that says whether a
-    text entails another, or one that compares images with captions.
+    """A model that chooses between the choices of inputs: a multiple-choice model, one of inference (NLI),
+    or one that compares images with captions.
 
     Raises:
         InputError: if it does none of these.
@@ -157,7 +157,7 @@ class ZeroShot(ChoiceQuestions, Task):
         names = rows.features["label"].names
         check_named(names)
         if "text_pair" in rows.column_names:
-            raise InputError("names are the second texts here, and these data have others")
+            raise InputError("names are the second texts here, but these data have others")
         seconds = tuple(TEMPLATE.replace("{}", name) for name in names)
         return [
             OfferedChoices(text, seconds, label)
@@ -173,7 +173,7 @@ class ZeroShot(ChoiceQuestions, Task):
             InputError: if no row has a word that is read.
         """
         rows, note = super().draw(model, tokenizer, chosen)
-        return rows, f"{note}; a name is read in the sentence {TEMPLATE!r}"
+        return rows, f"{note}; names are inserted into the sentence {TEMPLATE!r}"
 
 
 QUESTIONS.register(ZERO_SHOT)(ZeroShot())

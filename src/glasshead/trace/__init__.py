@@ -1,4 +1,4 @@
-"""Read or replace what attention is made of while a model runs, and say which attention is meant."""
+"""Record or replace attention while a model runs, and select which attention to use."""
 
 from glasshead.trace.attention_blocks import BlockRun, run_blocks
 from glasshead.trace.attention_site import (
@@ -35,6 +35,7 @@ from glasshead.trace.attention_stack import (
 from glasshead.trace.attention_use import attention_use, entropies, without_padding
 from glasshead.trace.distance_layers import read_learned_positions
 from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.feature_maps import FeatureMap, find_feature_maps, module_outputs
 from glasshead.trace.gradients import gradients_that_pass, slopes_of
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
@@ -101,6 +102,7 @@ __all__ = [
     "BlockRun",
     "ClassSigns",
     "Edit",
+    "FeatureMap",
     "ForwardPass",
     "Gauge",
     "HeadOutputTracker",
@@ -130,6 +132,7 @@ __all__ = [
     "draw_noise",
     "entropies",
     "eval_mode",
+    "find_feature_maps",
     "find_layer",
     "find_read_attention",
     "find_read_rows",
@@ -149,6 +152,7 @@ __all__ = [
     "linear_maps",
     "list_attention_calls",
     "logits_of",
+    "module_outputs",
     "modules_with_attention",
     "no_sentences",
     "no_shares",

@@ -25,7 +25,7 @@ by 16 roundings."""
 
 @dataclass
 class BlockRun:
-    """One run of a block with one attention call: what it was given, and the states [b, n, d] it made."""
+    """One run of a block with one attention call: its inputs, and its output states [b, n, d]."""
 
     module: nn.Module
     args: tuple[Any, ...]
@@ -36,7 +36,7 @@ class BlockRun:
     def without_values(
         self, texts: Int[Tensor, " variants"], gone: Bool[Tensor, "variants k"]
     ) -> Float[Tensor, "variants n d"]:
-        """The states of some of the texts, the values of some keys of each being zero in all heads."""
+        """The states of some of the texts, with the values of some keys of each set to zero in all heads."""
 
         def edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
             return weights.masked_fill(gone.to(weights.device)[:, None, None], 0.0)
@@ -56,7 +56,7 @@ class BlockRun:
         return self.output
 
     def can_run_again(self) -> bool:
-        """Whether it gives the same states again, text by text, and more of them at once than there were."""
+        """Whether it gives the same states again, text by text, also for more texts at once."""
         texts = torch.arange(len(self.whole)).flip(0).repeat(2)
         try:
             states = self.without_values(texts, torch.zeros(len(texts), 1, dtype=torch.bool))
@@ -118,7 +118,8 @@ class BlockWatcher(AttentionHook):
 def run_blocks(model: PreTrainedModel, inputs: Inputs) -> dict[int, BlockRun]:
     """The run of the block around each attention call, by the number of the call.
 
-    Calls without one, that share theirs with another, or whose block does not give the same again, have none.
+    Calls that have no block, share one, or have a block that does not give the same result again, are left
+    out.
     """
     watcher = BlockWatcher(model)
     with ExitStack() as stack:

@@ -43,15 +43,15 @@ def no_sentences() -> str:
 
 @dataclass(frozen=True)
 class AttentionSelector:
-    """Where attention is read.
+    """Which attention is used: layer, head and rows.
 
     ``layer`` is the number of an attention call in the order of a pass (−1: the last), or the name of its
-    module; ``head`` a number, or how the maps of all heads become one: "max", "min", "sum", or None for
-    their mean. ``row`` is whose attention is read: that of the "first" or the "last" token, the "mean" of all
-    real tokens, or "pooled", which is the one learned query of a pooling, or that of the token that is
-    "asked" about, in the last layer of a token classifier. None is what the model's own prediction reads of
-    the layer, measured text by text (`glasshead.trace.read_rows`); where no layer is chosen, of the last one
-    that it reads (`glasshead.trace.find_read_attention`). ``level`` chooses between words and sentences in
+    module; ``head`` a number, or how the maps of all heads become one: "max", "min", "sum", or None for their
+    mean. ``row`` is the query whose attention is used: that of the "first" or the "last" token, the "mean" of
+    all real tokens, or "pooled", which is the one learned query of a pooling, or that of the token that is
+    "asked" about, in the last layer of a token classifier. None means the rows that the prediction uses,
+    measured text by text (`glasshead.trace.read_rows`); if no layer is chosen, those of the last one that
+    it reads (`glasshead.trace.find_read_attention`). ``level`` chooses between words and sentences in
     models that read both.
 
     Raises:
@@ -74,7 +74,7 @@ class AttentionSelector:
 
     @classmethod
     def of(cls, request: Any) -> "AttentionSelector":
-        """What a request asks for."""
+        """The selection of a request."""
         return cls(request.layer, request.head, request.row, getattr(request, "level", "word"))
 
     @property
@@ -84,7 +84,7 @@ class AttentionSelector:
 
     @property
     def combines_heads(self) -> bool:
-        """Whether all heads are read otherwise than by their mean."""
+        """Whether all heads are combined by something other than the mean."""
         return isinstance(self.head, str)
 
 
@@ -93,11 +93,11 @@ KeyUnit = Literal["token", "packed", "sentence"]
 
 @dataclass(frozen=True)
 class AttentionSite:
-    """An `AttentionSelector` as one model has it: everything in it exists.
+    """An `AttentionSelector` resolved for one model: everything in it exists.
 
-    ``row`` is one of `ROWS`, or `READ` where none was named and the layer has several. ``key_unit`` says what
-    the keys of the call are: the tokens of a text as they stand, the tokens of one segment of it, or its
-    sentences. ``above`` is the attention to sentences whose weights multiply those of words.
+    ``row`` is one of `ROWS`, or `READ` if none was named and the layer has several. ``key_unit`` says what
+    the keys of the call are: the tokens of a text, the tokens of one segment of it, or its sentences.
+    ``above`` is the attention to sentences whose weights multiply those of words.
     """
 
     layer: int
@@ -118,17 +118,17 @@ class AttentionSite:
 
     @property
     def row_is_chosen(self) -> bool:
-        """Whether somebody named one row of several."""
+        """Whether one row of several was named."""
         return self.row not in (READ, *ONLY_ROWS)
 
     @property
     def measured(self) -> "AttentionSite":
-        """The site with the rows that the prediction reads, whichever somebody chose."""
+        """The site with the rows that the prediction reads, even if another row was chosen."""
         return replace(self, row=READ) if self.row_is_chosen else self
 
     @property
     def heads_add_up(self) -> bool:
-        """Whether the map that is read is linear in those of the heads."""
+        """Whether the selected map is linear in those of the heads."""
         return self.head is not None or self.num_heads == 1 or self.heads in ("mean", "sum")
 
     @property
@@ -139,7 +139,8 @@ class AttentionSite:
 
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
-    """What the model gives. Where more is read than the row of the first token, no layer leaves rows out."""
+    """The output of the model. Unless only the row of the first token is needed, all layers compute all
+    rows."""
     if rows in ("mean", "last") and isinstance(model, TransformerClassifier):
         return model(**inputs, output_attentions=True)
     return model(**inputs)
@@ -152,7 +153,7 @@ def logits_of(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None
 
 
 def modules_with_attention(model: PreTrainedModel) -> list[str]:
-    """The names of the modules that compute their attention by a mechanism, which can be watched."""
+    """The names of the modules that compute their attention by a mechanism; these can be recorded."""
     return [
         name
         for name, module in model.named_modules()
@@ -179,11 +180,12 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
 
 
 def check_one_pass(model: PreTrainedModel) -> None:
-    """Raise InputError for a model that reads a text twice: no one attention is behind what it says."""
+    """Raise InputError for a model that reads a text twice, since no single attention determines its
+    output."""
     if remedy := getattr(model, "reads_twice", ""):
         raise InputError(
-            f"{class_name(model)} reads a text once for each of two answers, so no one attention is behind "
-            f"the contrast: {remedy}"
+            f"{class_name(model)} reads a text once for each of two answers, so no single attention "
+            f"determines the contrast: {remedy}"
         )
 
 
@@ -193,12 +195,12 @@ def find_site(
     selector: AttentionSelector,
     calls: Sequence[LayerRecord] | None = None,
 ) -> AttentionSite | None:
-    """What a selector means in this model, found on an input, or among the attention ``calls`` of a pass that
-    has been made; None for a pooled classifier. Without a layer it means the last one, whether or not the
-    prediction reads it (`glasshead.trace.find_read_attention` asks).
+    """What a selector means in this model, found with an input, or among the attention ``calls`` of an
+    earlier pass; None for a pooled classifier. Without a layer it means the last one, whether or not the
+    prediction reads it (`glasshead.trace.find_read_attention` measures that).
 
     Raises:
-        InputError: if there is no such layer, head, row or level; the message says what there is.
+        InputError: if there is no such layer, head, row or level; the message lists those that exist.
     """
     if isinstance(model, PooledClassifier):
         heads = (None, 0, *HEAD_COMBINATIONS)
@@ -246,9 +248,8 @@ def check_keys(record: LayerRecord, inputs: Inputs) -> None:
     tokens, keys = inputs.get("input_ids"), record.call.k.shape[2]
     if tokens is not None and tokens.shape[1] != keys:
         raise InputError(
-            f"layer {record.layer} ({record.name}) has {keys} scores for {tokens.shape[1]} tokens, and which "
-            "of them belong to no token cannot be told: the methods 'gradient' and 'erasure-delete' do "
-            "without attention"
+            f"layer {record.layer} ({record.name}) has {keys} scores for {tokens.shape[1]} tokens, and some "
+            "belong to no token: use 'gradient' or 'erasure-delete', which need no attention"
         )
 
 
@@ -263,8 +264,8 @@ def find_site_among(
     causal, encoder_decoder = is_causal(record), getattr(model.config, "is_encoder_decoder", False)
     if causal and encoder_decoder:
         raise InputError(
-            f"layer {record.layer} ({record.name}) reads what the decoder has written, not the text: "
-            "choose a layer of the encoder or one of cross-attention"
+            f"layer {record.layer} ({record.name}) reads the output of the decoder, not the text: choose a "
+            "layer of the encoder or one of cross-attention"
         )
     rows: tuple[str, ...] = ("first", "last", "mean")
     if isinstance(module, LearnedQueryAttention):
@@ -289,13 +290,13 @@ def find_site_among(
 
 
 def combine_heads(maps: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[Tensor, "r q k"]:
-    """One map: that of the head that is read, or of all heads."""
+    """One map: that of the selected head, or of all heads."""
     return HEAD_COMBINATIONS[site.heads](maps) if site.head is None else maps[:, site.head]
 
 
 def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"] | None = None) -> bool:
-    """Whether no query of a token sees what stands behind it, whatever forbids it: a mark, a window, a mask
-    or a bias of the model's own. ``mask`` says which tokens are real (None: all)."""
+    """Whether no query sees later tokens, for any reason: a flag, a window, a mask or a bias of the model.
+    ``mask`` says which tokens are real (None: all)."""
     if layer.call.mask.causal:
         return True
     queries, keys = layer.call.q.shape[2], layer.call.k.shape[2]

@@ -38,9 +38,9 @@ ROW_SUM_TOLERANCE = 1e-4
 class StackLayer:
     """One attention call: vectors of the stream ``target`` look at those of ``source``.
 
-    ``is_first`` says that nothing is known of the target before: what a learned query gives has no residual.
+    ``is_first`` says that the target has no earlier state: a learned query has no residual.
     ``gradient`` [r, h, q, k] is the derivative of the explained score with respect to the weights, ``norm``
-    the layer norm behind the call. Both are there if they were asked for.
+    the layer norm behind the call. Both exist only if requested.
     """
 
     record: LayerRecord
@@ -52,7 +52,7 @@ class StackLayer:
 
     @property
     def weights(self) -> Float[Tensor, "r h q k"]:
-        """The weights, worked out anew each time: one layer at a time is in memory."""
+        """The weights, computed anew each time, so that only one layer is in memory."""
         record = self.record
         if record.scores_and_weights is not None:
             return record.scores_and_weights[1].detach()
@@ -66,16 +66,16 @@ class StackLayer:
 
 @dataclass(frozen=True)
 class AttentionStack:
-    """The attention calls of one pass over a batch, up to the one that is read, in their order.
+    """The attention calls of one pass over a batch, up to the selected one, in their order.
 
-    ``start`` holds for each stream what its vectors know of the tokens before any attention [r, stream, k]: a
-    vector of a text its own token, one of a decoder the token before. What a method follows through the
-    layers has the same shape. Encoder–decoders have the streams text and decoder; cross-attention leads from
-    the one to the other.
+    ``start`` holds for each stream what its vectors know about the tokens before any attention [r, stream,
+    k]: a vector of a text knows its own token, one of a decoder the previous token. The states that a
+    method follows through the layers have the same shape. Encoder–decoders have the streams text and
+    decoder; cross-attention leads from the one to the other.
 
-    ``pieces`` is there where words are read (`by_word`): the keys of each stream that are one word. Methods
-    then `join` what they have of keys before they do anything that is not linear, and `spread` what comes of
-    it, so that a word is one key, and the mean of its rows what is known of it.
+    ``pieces`` exists at the level of words (`by_word`): the keys of each stream that are one word. Methods
+    then `join` the columns of a word before any nonlinear step, and `spread` the result, so that a word is
+    one key.
     """
 
     model: PreTrainedModel
@@ -96,7 +96,7 @@ class AttentionStack:
 
     @property
     def top(self) -> StackLayer:
-        """The layer that is read."""
+        """The selected layer."""
         return self.layers[-1]
 
     @property
@@ -106,29 +106,29 @@ class AttentionStack:
 
     @property
     def reads_answer(self) -> bool:
-        """Whether a decoder reads an answer instead, whose vectors are no tokens of the text."""
+        """Whether a decoder reads an answer instead, whose vectors are not tokens of the text."""
         return decodes_answer(self.model) and DECODER in self.start
 
     def places(self, keys: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.integer[Any]]]:
-        """The vectors of each stream that are no padding, from the real tokens of a text."""
+        """The vectors of each stream that are not padding, from the real tokens of a text."""
         answer = np.arange(self.start[DECODER].shape[1]) if self.reads_answer else keys
         return {TEXT: keys, DECODER: answer, SUMMARY: np.array([0])}
 
     @property
     def is_square(self) -> bool:
-        """Whether in every call, but for that of a learned query on top, the tokens of a text look at
-        themselves."""
+        """Whether every call, except that of a learned query on top, is self-attention over the tokens of a
+        text."""
         below = [layer for layer in self.layers if layer.target != SUMMARY]
         return bool(below) and all(layer.source == layer.target == TEXT for layer in below)
 
     @property
     def is_causal(self) -> bool:
-        """Whether a vector of a text sees nothing behind it."""
+        """Whether the vectors of a text see no later tokens."""
         own = [layer.record for layer in self.layers if layer.source == layer.target == TEXT]
         return bool(own) and all(is_causal(record, self.mask) for record in own)
 
     def combine(self, maps: Float[Tensor, "r h q k"]) -> Float[Tensor, "r q k"]:
-        """One map of the heads that are read: of one head, or all of them as the site combines them.
+        """One map: that of one head, or of all heads as the site combines them.
 
         Raises:
             InputError: if a layer has no such head.
@@ -140,7 +140,7 @@ class AttentionStack:
         return combine_heads(maps, self.site)
 
     def by_word(self, words: Sequence[Sequence[int]]) -> AttentionStack:
-        """The stack about words, from the word of each token of each text."""
+        """The stack at the level of words, given the word of each token of each text."""
         shifted: dict[str, Sequence[Sequence[int]]] = {TEXT: words, DECODER: [[-1, *own] for own in words]}
         if self.reads_answer:
             shifted[DECODER] = [range(self.start[DECODER].shape[1])] * len(words)
@@ -174,7 +174,7 @@ class AttentionStack:
         return layer.weights if signs is None else layer.weights * signs.to(layer.weights)[:, None, None]
 
     def real_rows(self, layer: StackLayer) -> Bool[Tensor, "r q"]:
-        """Which queries of a layer are no padding."""
+        """Which queries of a layer are not padding."""
         queries = layer.record.call.q.shape[2]
         if layer.target == SUMMARY or (layer.target == DECODER and self.reads_answer):
             return self.mask.any(dim=1, keepdim=True).expand(-1, queries)
@@ -183,26 +183,26 @@ class AttentionStack:
     def check_rows(
         self, layer: StackLayer, weights: Float[Tensor, "r h q k"], method: str, instead: str
     ) -> None:
-        """Refuse weights of a layer that are no shares of a whole.
+        """Raise InputError if the weights of a layer do not sum to one.
 
         Raises:
             InputError: if a row has negative weights or does not sum to one.
         """
         if (reason := no_shares(layer.record, weights, self.real_rows(layer))) is not None:
             raise InputError(
-                f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which "
+                f"{reason}, and {method!r} needs weights that sum to one: use {instead!r}, which "
                 "takes the sizes of the weights and scales every row to one"
             )
 
     def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "r k"]:
-        """What the rows that are read know of every key."""
+        """The share of every key in the selected rows."""
         return torch.einsum("rq,rqk->rk", self.row_shares.to(state), state)[:, : self.mask.shape[1]]
 
     def follow(
         self, step: Callable[[StackLayer, dict[str, Tensor]], Float[Tensor, "r q k"]]
     ) -> Float[Tensor, "r q k"]:
-        """What the last layer's target knows once every layer has made its ``step`` from the states of all
-        streams to the new state of its target."""
+        """What the target of the last layer knows after every layer has made its ``step`` from the states
+        of all streams to the new state of its target."""
         states = dict(self.start)
         for layer in self.layers:
             states[layer.target] = step(layer, states)
@@ -220,20 +220,20 @@ def record_stack(
     norms: bool = False,
     run: tuple[Float[Tensor, "b classes"], ForwardPass] | None = None,
 ) -> AttentionStack:
-    """The stack of a batch below the attention that is read, itself included. ``rows`` are those that are
-    read in all texts, and ``texts`` says which of them make the batch.
+    """The stack of a batch up to and including the selected attention. ``rows`` are the selected rows in
+    all texts, and ``texts`` says which of them make the batch.
 
     With ``score``, from logits to a number for each text, every layer has the gradient of the sum of these
     numbers with respect to its weights; with ``norms`` it has the layer norm behind it. ``run`` has the
-    logits and the calls of a pass over the batch that there was already; it serves where neither is wanted.
+    logits and the calls of an earlier pass over the batch; it is reused if neither is requested.
 
     Raises:
-        InputError: if a decoder reads something else than the text, or the last layer works out one row.
+        InputError: if a decoder reads something other than the text, or the last layer computes only one row.
     """
     if site.row == "asked":
         raise InputError(
-            "attention of all layers needs every row of each, and this model works out one row of its last "
-            "layer, that of the token which is asked about: choose 'attention', a gradient or an erasure"
+            "methods through all layers need every row, but this model computes only the row of the target "
+            "token in its last layer: use 'attention', a gradient or an erasure"
         )
     watcher = NormWatcher(model)
     if run is None or norms or score is not None:
@@ -286,8 +286,8 @@ def connect(
     gradients: list[Tensor | None],
     mask: Bool[Tensor, "r k"],
 ) -> Iterator[StackLayer]:
-    """Which stream looks at which: in an encoder–decoder, calls are the decoder's from the first causal one
-    on, and those that are not causal read the encoder."""
+    """Which stream looks at which. In an encoder–decoder, calls from the first causal one on are the
+    decoder's, and those of them that are not causal read the encoder."""
     encoder_decoder = getattr(model.config, "is_encoder_decoder", False)
     own_mask = None if decodes_answer(model) else mask
     modules = dict(model.named_modules())
@@ -308,7 +308,7 @@ def connect(
 def no_shares(
     record: LayerRecord, weights: Float[Tensor, "r h q k"], rows: Bool[Tensor, "r q"]
 ) -> str | None:
-    """Why the weights of some ``rows`` of a layer are no shares of a whole, if they are not."""
+    """Why the weights of some ``rows`` of a layer are not shares of a whole, if they are not."""
     mask = record.call.mask.allowed(weights.device)  # once for heads that share it
     allowed = (mask.any(dim=-1) & rows[:, None]).expand(weights.shape[:-1])
     if record.call.mechanism.signed and bool((weights < -ROW_SUM_TOLERANCE).any()):
@@ -336,5 +336,5 @@ def start_of(
 
 
 def decodes_answer(model: PreTrainedModel) -> bool:
-    """Whether a decoder reads an answer of its own, not the text that the encoder reads."""
+    """Whether a decoder reads an answer, not the text that the encoder reads."""
     return bool(getattr(model, "decodes_answer", False))

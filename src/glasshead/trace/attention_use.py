@@ -22,8 +22,8 @@ from glasshead.trace.records import LayerRecord
 
 
 def entropies(weights: Float[Tensor, "*r n"], mask: Bool[Tensor, "*r n"]) -> Float[Tensor, "*r"]:
-    """−Σ p log p / log n with p = |a| / Σ|a| of every row: 0 one token, 1 all n alike; NaN for n = 1 and for
-    rows whose weights are all 0."""
+    """−Σ p log p / log n with p = |a| / Σ|a| of every row: 0 if one token has all weight, 1 if all n are
+    equal; NaN for n = 1 and for rows whose weights are all 0."""
     size = weights.abs().masked_fill(~mask, 0.0)
     total, keys = size.sum(dim=-1, keepdim=True), mask.sum(dim=-1)
     entropy = torch.special.entr(size / total).sum(dim=-1) / keys.log()
@@ -58,8 +58,8 @@ class RowMeans(NamedTuple):
 
 
 def without_padding(allowed: Bool[Tensor, "b h q k"]) -> Bool[Tensor, "b h q k"]:
-    """Who may attend to whom, but for rows of padding: in attention of tokens to themselves, those of tokens
-    that nobody may attend to."""
+    """Which queries may attend to which keys, without rows of padding: in self-attention, rows of tokens
+    that no query may attend to."""
     if not allowed.shape[2] == allowed.shape[3] > 1:
         return allowed
     return allowed & allowed.any(dim=2).any(dim=1)[:, None, :, None]
@@ -106,9 +106,9 @@ class UseHook(AttentionHook):
 
 
 def attention_use(model: PreTrainedModel, encoded: Encoded) -> list[LayerUse]:
-    """How a model uses each of its attention calls before some texts, in the order of a pass.
+    """How a model uses each of its attention calls on some texts, in the order of a pass.
 
-    One layer of one batch is held at a time; nothing is drawn at random, and the model stays as it is.
+    One layer of one batch is in memory at a time; nothing is drawn at random, and the model stays as it is.
 
     Raises:
         InputError: if the model has no attention that can be read.

@@ -1,4 +1,4 @@
-"""What the heads of a model have learned about distance, beside what they began with."""
+"""What the heads of a model have learned about distance, next to what they began with."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ INSIDE = (".position", ".mechanism", ".attention")
 
 
 def read_learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedParameter]]:
-    """w_h and v_h (or what else the mapping learns) of every head, one list for each layer; ``models`` are
-    repeats that differ in their seeds.
+    """w_h and v_h (or other learned parameters of the mapping) of every head, one list for each layer;
+    ``models`` are repeats that differ in their seeds.
 
     Raises:
         InputError: on models that are not distance-aware, or differ in their layers.
@@ -29,7 +29,7 @@ def read_learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedPara
             f"train with {spell('attention', 'distance-aware')}"
         )
     if any(list(other) != names for other in layers):
-        raise InputError("these are runs of different models: repeats differ in their seeds alone")
+        raise InputError("these are runs of different models: repeats differ only in their seeds")
     return [
         [
             LearnedParameter(name, parameter, np.stack([one[name][parameter][0] for one in layers]), initial)

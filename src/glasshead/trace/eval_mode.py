@@ -8,7 +8,7 @@ from transformers import PreTrainedModel
 
 @contextmanager
 def eval_mode(model: PreTrainedModel) -> Iterator[None]:
-    """Dropout off inside the block, and as the caller had it afterwards."""
+    """Turn off dropout inside the block, and restore it afterwards."""
     if not any(module.training for module in model.modules()):
         yield
         return

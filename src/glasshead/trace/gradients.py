@@ -34,10 +34,10 @@ def slopes_of(
 
 @contextmanager
 def gradients_that_pass(model: nn.Module) -> Iterator[None]:
-    """A block that takes gradients of a model.
+    """A block in which gradients of a model are taken.
 
     Raises:
-        InputError: if it lets none pass (Reformer outside training, or an operation without a derivative).
+        InputError: if no gradient passes (Reformer outside training, or an operation without a derivative).
     """
     try:
         yield
@@ -50,7 +50,7 @@ def gradients_that_pass(model: nn.Module) -> Iterator[None]:
 
 
 def no_gradient_passes(model: nn.Module) -> InputError:
-    """What to say of a model that cannot be differentiated."""
+    """Remarks on a model that cannot be differentiated."""
     return InputError(
         f"no gradient passes through {class_name(model)} while it predicts: use the method 'erasure-delete'"
     )

@@ -22,15 +22,15 @@ def head_gauges(
     model: PreTrainedModel, batches: Iterable[Mapping[str, Tensor]]
 ) -> dict[str, list[list[Any]]] | None:
     """The canonical sign of every head of every attention call, judged class by class as
-    `glasshead.trace.fix_gauges` says, with ∂z/∂a in the place of o; None if no weight is signed.
+    `glasshead.trace.fix_gauges` says, with ∂z/∂a instead of o; None if no weight is signed.
 
     ``signs``, ``kinds``, ``margins``, ``masses`` and ``classes`` are [layer][head], layers in the order of a
     pass. z is the score of the target class (`glasshead.trace.target_score`); the mass of a head is
-    Σ |a| |∂z/∂a| over all texts. Rows that z does not depend on are left out. ``batches`` are what the model
-    is called with, and the ``labels`` of the texts.
+    Σ |a| |∂z/∂a| over all texts. Rows that z does not depend on are left out. ``batches`` are the inputs of
+    the model, with the ``labels`` of the texts.
 
     Negating (W_k, b_k) and the value map of one head changes no output, if the activation is odd and no
-    position interferes: that is what makes its sign a gauge.
+    position interferes; therefore its sign is a gauge.
 
     Raises:
         InputError: if the batches have no labels.
@@ -41,7 +41,7 @@ def head_gauges(
     with eval_mode(model):
         for batch in batches:
             if "labels" not in batch:
-                raise InputError("the sign gauge is judged class by class: the batches need labels")
+                raise InputError("the sign gauge needs classes: give batches with labels")
             inputs = {name: tensor.to(model.device) for name, tensor in batch.items() if name != "labels"}
             with torch.enable_grad(), record(model, keep_graph=True) as trace:
                 logits = model(**inputs).logits

@@ -47,12 +47,12 @@ def head_maps(
     layer: int | None = None,
     heads: Sequence[int] | None = None,
 ) -> HeadMaps:
-    """The weights of some heads of a layer before a text or an image, with a remark on what is left out (""
-    if nothing is).
+    """The weights of some heads of a layer for a text or an image, with a remark on what is left out ("" if
+    nothing is).
 
     By default the first distance-aware layer (else the first one), and its two lowest and two highest w_h
     (else the first four heads). Signed weights are multiplied by the canonical sign of their head, and the
-    name of the layer says so; "raw signs" where none was fixed.
+    name of the layer says so; "raw signs" if none was fixed.
 
     Raises:
         InputError: on a model without heads, an empty text or one of more than 60 tokens, and layers or heads
@@ -68,8 +68,7 @@ def head_maps(
     if not encoded.in_line and encoded.ids.shape[1] > most:
         raise InputError(
             f"{encoded.ids.shape[1]} {encoded.nouns.tokens} cannot be read as rows: "
-            f"{spell('glasshead.heads')} shows "
-            "on the image where each looks"
+            f"{spell('glasshead.heads')} shows where each looks in the image"
         )
     records, segments = record_layers(model, encoded)
     layer_record = select_layer(records, layer)
@@ -99,7 +98,7 @@ def head_maps(
         for rank, head in enumerate(numbers)
     ]
     if len(blocks) > 1:
-        remark = f"Each {part} stands in a block of its own: no head looks across."
+        remark = f"Each {part} is a separate block: no head looks across."
     remark = " ".join(sentence for sentence in (remark, uniform_remark(maps, numbers)) if sentence)
     name = layer_title(model, layer_name(layer_record.name)) + gauge
     return HeadMaps(name, maps, rows, labels, signed, remark)
@@ -196,7 +195,7 @@ def head_title(layer: LayerRecord, head: int) -> str:
 
 
 def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerBase | UnitReader) -> list[str]:
-    """Every token of the text as it stands there; special tokens, and what is no part of a text, by their
+    """Every token of the text as it stands there; special tokens, and what is not part of a text, by their
     names."""
     ids = encoded.ids[0][encoded.mask[0]].tolist()
     spans, words = encoded.offsets[0], encoded.words[0]
@@ -207,7 +206,7 @@ def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerBase
 
 
 def fit_label(label: str) -> str:
-    """A label that fits beside a heat map."""
+    """A label that fits next to a heat map."""
     label = " ".join(label.split()) or "·"
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
@@ -244,7 +243,7 @@ def fit_blocks(blocks: list[TokenBlock], part: str, units: str, most: int) -> tu
         raise InputError(
             f"{len(longest.labels)} {units} cannot be read in a picture: give a {part} of at most {most}"
         )
-    return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
+    return [longest], f"The drawing shows {part} {longest.row + 1} of {len(blocks)}, the longest."
 
 
 def is_uniform(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[TokenBlock]) -> bool:

@@ -21,8 +21,8 @@ from glasshead.huggingface import CAUGHT_HEADS, class_name, lacks_attention, no_
 class AttentionHook:
     """A hook that numbers the attention calls of one model: 0, 1, … in the order of each forward pass.
 
-    A pass is one forward call of the model. What is called outside of it (an encoder by itself, as `generate`
-    does) makes a pass of its own. Calls of other models, and of other threads, go by unseen.
+    A pass is one forward call of the model. A call outside of it (an encoder alone, as in `generate`) is a
+    separate pass. Calls of other models, and of other threads, are ignored.
     """
 
     def __init__(self, model: nn.Module, layers: Iterable[int] | None) -> None:
@@ -40,14 +40,14 @@ class AttentionHook:
         """Nothing to do after it."""
 
     def number(self, traced_call: TracedCall) -> int | None:
-        """Which layer of its pass this call is; None if it is not wanted. Ask once for each call."""
+        """The layer number of this call in its pass; None if it is not recorded. Ask once for each call."""
         if traced_call.module not in self.names:
             return None
         layer = self._count(1)
         return layer if self.layers is None or layer in self.layers else None
 
     def skip(self, module: nn.Module, calls: int) -> None:
-        """A part of the model that is not run again would have made so many calls."""
+        """Count the calls of a part of the model that is not run again."""
         if module in self.names:
             self._count(calls)
 
@@ -61,7 +61,7 @@ class AttentionHook:
         return self.counts[-1] - calls
 
     def end_pass(self, *_: object) -> None:
-        """What follows belongs to another pass."""
+        """Later calls belong to another pass."""
         if self in ACTIVE_HOOKS.get():  # another thread may run the same model
             self.passing = False
 
@@ -73,18 +73,18 @@ class AttentionHook:
         ]
 
     def check(self) -> None:
-        """Raise InputError if the block saw nothing, or not what it was to look at."""
+        """Raise InputError if no call ran in the block, or not the requested ones."""
         if not self.counts:
             kind = class_name(self.model)
             if any(hasattr(module, CAUGHT_HEADS) for module in self.model.modules()):
                 raise InputError(
-                    f"{kind} computes its attention itself, and not as a map of tokens × tokens (in bands, "
-                    "or fused): the methods 'gradient' and 'erasure-delete' do without"
+                    f"{kind} computes its attention itself, but not as a map of tokens × tokens (in bands, "
+                    "or fused): use 'gradient' or 'erasure-delete'"
                 )
             if isinstance(self.model, PreTrainedModel) and lacks_attention(self.model):
                 raise InputError(no_attention(self.model))
             raise InputError(
-                f"the block saw no attention of {kind}: call plug(model, 'softmax') first, and the model "
+                f"no attention of {kind} ran in the block: call plug(model, 'softmax') first, and the model "
                 "itself inside the block"
             )
         missing = sorted((self.layers or frozenset()) - set(range(max(self.counts))))
@@ -96,7 +96,7 @@ class AttentionHook:
 
 
 def thread_hook(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook of a module that sees the passes of this thread alone: another may run the same model."""
+    """A hook of a module that sees only the passes of this thread, since others may run the same model."""
     thread = threading.get_ident()
 
     def of_thread(*args: Any) -> Any:
@@ -107,10 +107,10 @@ def thread_hook(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def attach_hook(hook: AttentionHook) -> Iterator[None]:
-    """Let a hook see the calls of this thread; afterwards the model is as it was, whatever happened.
+    """Let a hook see the calls of this thread; afterwards the model is unchanged, also after an error.
 
     Raises:
-        InputError: at the end of the block, if it saw nothing.
+        InputError: at the end of the block, if no call was seen.
     """
     with ExitStack() as stack:
         stack.enter_context(COMPILE_GUARD.eager())
@@ -128,7 +128,7 @@ def validate_layers(layers: Iterable[int]) -> frozenset[int]:
         numbers = list(layers)
         if numbers and all(isinstance(number, int) and number >= 0 for number in numbers):
             return frozenset(numbers)
-    raise InputError(f"layers are a list of numbers that count from 0, not {layers!r}")
+    raise InputError(f"layers are a list of numbers from 0, not {layers!r}")
 
 
 def refuse_checkpointing(model: nn.Module) -> None:
@@ -157,8 +157,8 @@ SUBSTITUTES_LOCK = threading.Lock()
 
 @contextmanager
 def substitute_forward(module: nn.Module, forward: Forward) -> Iterator[None]:
-    """A module runs another function in the block; its hooks see it as they see its own, and other threads
-    that run the module do not notice."""
+    """In the block, a module runs another function. Its hooks work as before, and other threads that run
+    the module are not affected."""
     with SUBSTITUTES_LOCK:
         substitute = SUBSTITUTES.get(module) or Substitute(module)
         SUBSTITUTES[module] = substitute

@@ -24,9 +24,9 @@ def intervene(model: nn.Module, edit: Edit, layers: Iterable[int] | None = None)
     kernels. Blocks nest: the outer edit comes first, and a `record` around or inside sees the final weights.
 
     Raises:
-        InputError: if the block saw no attention of the model, if a layer does not exist, if the edit gives
-            anything but finite weights of the same shape and type that are zero where the mask forbids, and
-            under gradient checkpointing.
+        InputError: if no attention of the model ran in the block, if a layer does not exist, if the edit
+        does not give finite weights of the same shape and type that are zero where the mask forbids, and
+        under gradient checkpointing.
     """
     with attach_hook(InterveneHook(model, edit, layers)):
         yield

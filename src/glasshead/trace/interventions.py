@@ -13,7 +13,7 @@ from glasshead.trace.intervene import Edit
 
 
 def uniform(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Float[Tensor, "b h q k"]:
-    """a_ij = 1 / (number of keys that i may attend to); zeros where there is none.
+    """a_ij = 1 / (number of keys that i may attend to); zeros if there is none.
 
     Source: Wiegreffe and Pinter (2019), section 3.2.
     """
@@ -28,20 +28,20 @@ PLACES = 1 << 21
 
 
 def draw_noise(source: torch.Generator | Noise, weights: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-    """U(0, 1) in the shape of some weights, from a generator or what stands for one."""
+    """U(0, 1) in the shape of some weights, from a generator or a replacement for one."""
     if isinstance(source, torch.Generator):
         return torch.rand(weights.shape, generator=source, device=source.device).to(weights.device)
     return source(weights)
 
 
 class TextNoise:
-    """Numbers of U(0, 1) for weights [b, h, q, k] that follow from the seed of a text and from their place
-    alone, so that they are the same for a text in any batch, however it is padded, on any device.
+    """Numbers from U(0, 1) for weights [b, h, q, k] that depend only on the seed of a text and on their
+    place, so that a text gets the same numbers in any batch, with any padding, on any device.
 
-    The weights of a text that is read in several sequences stand one after another. ``draw`` is the number of
-    the draw, or one for each text.
+    The weights of a text that is split into several sequences are concatenated. ``draw`` is the number of the
+    draw, or one for each text.
 
-    Source: Steele, Lea and Flood (2014), SplitMix64, of a counter in place of a state.
+    Source: Steele, Lea and Flood (2014), SplitMix64, with a counter instead of a state.
     """
 
     def __init__(self, seeds: Int[Tensor, " texts"], draw: int | Int[Tensor, " texts"]) -> None:
@@ -51,7 +51,7 @@ class TextNoise:
         rows, heads, queries, keys = weights.shape
         of_each, rest = divmod(rows, len(self.seeds))
         if rest:
-            raise ValueError(f"{rows} sequences are not as many for each of {len(self.seeds)} texts")
+            raise ValueError(f"{rows} sequences cannot be divided equally between {len(self.seeds)} texts")
         seeds = self.seeds.to(weights.device).repeat_interleave(of_each)
         sequence = torch.arange(of_each, device=weights.device).repeat(len(self.seeds))
         place = seeds[:, None, None, None]
@@ -77,7 +77,7 @@ def mix_bits(values: Int[Tensor, "*b"]) -> Int[Tensor, "*b"]:
 
 
 def permute(source: torch.Generator | Noise) -> Edit:
-    """Weights of every row in random order, among the keys that it may attend to.
+    """Shuffle the weights of every row among the keys that it may attend to.
 
     Source: Jain and Wallace (2019), section 4.2.1.
     """
@@ -95,7 +95,7 @@ def permute(source: torch.Generator | Noise) -> Edit:
 
 
 def zero_heads(*heads: int) -> Edit:
-    """No weight at all for some heads.
+    """Set the weights of some heads to zero.
 
     Source: Michel, Levy and Neubig (2019), eq. 1.
     """
@@ -110,7 +110,7 @@ def zero_heads(*heads: int) -> Edit:
 
 
 def replace(weights: Mapping[int, Tensor]) -> Edit:
-    """Given weights for given layers; the other layers keep their own.
+    """Use these weights in these layers; the other layers keep their own.
 
     Source: Jain and Wallace (2019), section 4.2.2.
     """

@@ -32,9 +32,9 @@ Key = tuple[int, int, bytes]
 
 
 class KnownStates:
-    """What blocks said of texts, by text, however it was padded; of texts with ids alone.
+    """The outputs of blocks, by text, independent of padding; for texts given as ids only.
 
-    A copy that is sent elsewhere is empty.
+    A pickled copy is empty.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class KnownStates:
         return KnownStates, ()
 
     def shortcut(self, model: PreTrainedModel, encoded: Encoded, layer: int) -> Shortcut:
-        """`find_shortcut_for`, asked once of each model."""
+        """`find_shortcut_for`, computed once for each model."""
         self.models[id(model)] = model  # as long as its number is used
         key = (id(model), layer)
         if key not in self.shortcuts:
@@ -56,7 +56,7 @@ class KnownStates:
         return self.shortcuts[key]
 
     def fact(self, model: PreTrainedModel, name: str, measure: Callable[[], T]) -> T:
-        """What holds of a model whatever it reads, measured once."""
+        """A fact about a model that does not depend on the input, measured once."""
         key = (id(model), name)
         if key not in self.facts:
             self.models[id(model)] = model
@@ -67,10 +67,10 @@ class KnownStates:
     def read(
         self, model: PreTrainedModel, inputs: Inputs, layer: int, run: Callable[[], tuple[Tensor, T]]
     ) -> T:
-        """What ``run`` reads in an unedited pass over a batch, of a layer or of one behind it.
+        """The value of ``run`` in an unedited pass over a batch, up to a layer or a later one.
 
-        ``run`` gives the logits too. Where they are not those of the whole model, it is run again as a whole,
-        and nothing more is skipped at that layer.
+        ``run`` gives the logits too. If the logits differ from those of the whole model, it is run again as
+        a whole, and that layer is not skipped any more.
         """
         with self.skip(model, inputs, layer) as expected:
             logits, result = run()
@@ -81,8 +81,9 @@ class KnownStates:
 
     @contextmanager
     def skip(self, model: PreTrainedModel, inputs: Inputs, layer: int) -> Iterator[Tensor | None]:
-        """A pass in which the blocks before a layer answer with what they said of these texts, and the logits
-        [b, classes] of the whole model; None in the first pass over some of them, in which all is kept."""
+        """A pass in which the blocks before a layer return their stored outputs for these texts, and the
+        logits [b, classes] of the whole model; None in the first pass over some of them, which stores
+        everything."""
         shortcut = self.shortcuts.get((id(model), layer))
         if shortcut is None or not shortcut.blocks or not is_of_ids(inputs):
             yield None
@@ -101,7 +102,7 @@ class KnownStates:
         self.keep(keys, inputs, kept)
 
     def keep(self, keys: list[Key], inputs: Inputs, kept: Mapping[str, Any]) -> None:
-        """Keep what the last block of each chain said of each text, and the logits."""
+        """Keep the output of the last block of each chain for each text, and the logits."""
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
         logits = kept.get(LOGITS)
         outputs = {chain: output for chain, output in kept.items() if chain != LOGITS}

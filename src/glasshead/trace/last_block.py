@@ -45,7 +45,7 @@ class LastBlock:
         def forward(own: Any, *args: Any, **options: Any) -> Any:
             hidden = args[0] if args else options.get("hidden_states")
             if not isinstance(hidden, Tensor):
-                raise InputError(f"{type(self.module).__name__} does not say which are the states it reads")
+                raise InputError(f"{type(self.module).__name__} does not name the states that it reads")
             row = hidden[torch.arange(len(hidden), device=hidden.device), rows][:, None]
             if args:
                 args = (row, *args[1:])

@@ -10,7 +10,7 @@ from glasshead.huggingface import is_packed_map, is_plain, unpacked
 
 
 def linear_maps(model: nn.Module) -> list[nn.Module]:
-    """Whatever may be an output projection."""
+    """The modules that may be an output projection."""
     return [
         module
         for module in model.modules()
@@ -19,11 +19,11 @@ def linear_maps(model: nn.Module) -> list[nn.Module]:
 
 
 class HeadOutputTracker:
-    """What a module made of the heads, watched until something reads it.
+    """The output of the heads, followed until a module reads it.
 
     It is the output ``[B, H, Q, d_v]`` of an attention call, or the sum of its heads, ``[B, 1, Q, d_v]``.
 
-    Holds on to the memory, so that no other tensor can be taken for it.
+    It keeps the memory alive, so that no other tensor can be mistaken for it.
     """
 
     def __init__(self, output: Tensor, heads: int) -> None:
@@ -34,7 +34,7 @@ class HeadOutputTracker:
         """How many linear maps have read it."""
 
     def reaches(self, tensor: object) -> bool:
-        """Whether this is the output with its heads joined, ``[…, H·d_v]``, and nothing done to it."""
+        """Whether this is the unchanged output with its heads joined, ``[…, H·d_v]``."""
         return (
             isinstance(tensor, Tensor)
             and tensor.data_ptr() == self.output.data_ptr()
@@ -47,7 +47,7 @@ class HeadOutputTracker:
         )
 
     def projection(self, linear: nn.Module) -> Float[Tensor, "h d_v d_e"] | None:
-        """D of every head, one for all where they are added; None where the map has another shape."""
+        """D of every head, or one for all if heads are summed; None if the map has another shape."""
         weight: Tensor  # [H·d_v, d_e]
         if isinstance(linear, Conv1D):
             weight = linear.weight

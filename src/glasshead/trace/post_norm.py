@@ -20,10 +20,10 @@ NORM_TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class BlockNorm:
-    """What an attention module read, and the layer norm that ran next: its module and its input.
+    """The input of an attention module, and the layer norm that ran next: its module and its input.
 
-    The two shapes are one where the norm follows in the same block; a norm of another part of the model
-    (of a document's sentences, behind its words) reads another shape, and is no post-norm.
+    If the norm follows in the same block, both have the same shape. A norm of another part of the model (of
+    a document's sentences, after its words) has another shape and is not a post-norm.
     """
 
     hidden: Float[Tensor, "*read"]
@@ -33,8 +33,8 @@ class BlockNorm:
     def is_post_norm(self, attended: Float[Tensor, "r n d"], real: Bool[Tensor, "r n"]) -> bool:
         """Whether the norm reads residual + attention + a bias, and attention reads that residual itself.
 
-        ``attended`` is Σ_h A_h T_h, ``real`` which rows count. Where attention reads what another norm made
-        of the residual (pre-norm), what is left is no constant vector.
+        ``attended`` is Σ_h A_h T_h, ``real`` which rows count. If attention reads the output of another
+        norm (pre-norm), the difference is not a constant vector.
         """
         if not self.before.shape == self.hidden.shape == attended.shape:
             return False
@@ -43,7 +43,8 @@ class BlockNorm:
         return bool(spread <= NORM_TOLERANCE * self.before[real].abs().max())
 
     def linear(self, vectors: Float[Tensor, "r q k d"], rows: slice) -> Float[Tensor, "r q k d"]:
-        """γ (v − mean v) / σ_i: what the norm makes of a part of what it reads, its deviation being held.
+        """γ (v − mean v) / σ_i: the output of the norm for a part of its input, with its standard deviation
+        held constant.
 
         Source: Kobayashi et al. (2021), eq. 10.
         """
@@ -53,7 +54,7 @@ class BlockNorm:
         return centred if self.norm.weight is None else centred * self.norm.weight.to(centred)
 
     def output(self, rows: slice) -> Float[Tensor, "r q d"]:
-        """What the norm gives."""
+        """The output of the norm."""
         normalised: Tensor = self.norm(self.before[:, rows])
         return normalised
 

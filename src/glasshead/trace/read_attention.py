@@ -25,10 +25,10 @@ from glasshead.trace.records import LayerRecord
 
 @dataclass(frozen=True)
 class ReadAttention:
-    """The attention that is read before some texts: where, and which rows of it the prediction uses.
+    """The selected attention for some texts: where it is, and which of its rows the prediction uses.
 
-    ``passed_over`` says that the prediction uses no attention behind it. ``logits`` is what the model says of
-    these texts, where it was run on all of them.
+    ``passed_over`` says that the prediction uses no later attention. ``logits`` is the output of the
+    model for these texts, if it was run on all of them.
     """
 
     site: AttentionSite
@@ -38,16 +38,16 @@ class ReadAttention:
 
     @property
     def rows(self) -> ReadRows:
-        """The rows that are shown: one that somebody chose, else those that the prediction uses."""
+        """The rows that are shown: a chosen one, or else those that the prediction uses."""
         return ReadRows.by_name(self.site.row, self.used.above) if self.site.row_is_chosen else self.used
 
     def some(self, texts: Int[Tensor, " some"]) -> ReadAttention:
-        """What is read before some of the texts."""
+        """The attention of some of the texts."""
         return replace(self, used=self.used.some(texts), logits=None)
 
     @property
     def note(self) -> str | None:
-        """Why the last layer is not shown; None where it is, or where a layer was chosen."""
+        """Why the last layer is not shown; None if it is, or if a layer was chosen."""
         if not self.passed_over:
             return None
         return (
@@ -65,14 +65,14 @@ def find_read_attention(
     among: Sequence[int] | None = None,
     known: KnownStates | None = None,
 ) -> ReadAttention | None:
-    """The attention that a selector means before these texts, and the rows that the prediction uses of it;
-    None for a pooled classifier. Without a layer it is the last one that the prediction uses for some text,
-    and the last of all where it uses none: a classifier of the states of the second last layer does not feel
-    what the last one attends to.
+    """The attention that a selector means for these texts, and its rows that the prediction uses; None for
+    a pooled classifier. Without a layer it is the last one that the prediction uses for some text, or the
+    last of all if it uses none: a classifier of the states of the second last layer does not depend on the
+    attention of the last one.
 
-    ``calls`` are those of a pass that there was already, and ``watched`` is one over these texts: what
-    watched one of its calls, and the logits. Layers are chosen ``among`` some (None: all). What is ``known``
-    of texts need not run again.
+    ``calls`` are those of an earlier pass, and ``watched`` is an earlier pass over these texts: the probe
+    of one of its calls, and the logits. Layers are chosen ``among`` some (None: all). What is ``known``
+    about texts is not computed again.
 
     Raises:
         InputError: as `find_site`, and if the model cannot be differentiated.

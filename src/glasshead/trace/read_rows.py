@@ -1,7 +1,7 @@
 """Which rows of an attention a prediction reads, measured text by text by one gradient.
 
 Attention has a row for every query, and every model pools in its own way: it takes a class token, the last
-token that is no padding, a mean. Neither its name nor its mask says which. So the logits are multiplied by
+token that is not padding, a mean. Neither its name nor its mask says which. So the logits are multiplied by
 random numbers r, and g_q = ∂(Σ r·z)/∂o_q is taken at the output o of the attention call: the rows with
 g_q ≠ 0 are those that the prediction reads.
 """
@@ -39,25 +39,25 @@ MANY_TIMES = 10
 FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
 ROW_WORDS = {
     "pooled": "the learned query",
-    "asked": "row of the token that is asked about",
+    "asked": "row of the target token",
     FIRST: "row of the first token",
     LAST: "row of the last token",
     ONE: "the one row that the prediction reads",
     MEAN: "mean of all rows",
     SOME: "mean of the rows that the prediction reads",
     WEIGHTED: "rows weighted by how much the prediction depends on them",
-    NONE: "mean of all rows, none of which changes the prediction",
+    NONE: "mean of all rows (no row changes the prediction)",
 }
 
 
 @dataclass(frozen=True)
 class ReadRows:
-    """How much each row of an attention counts in what is read of it.
+    """The share of each row of an attention in the combined row.
 
     ``shares`` [texts, rows] are measured, by token where the call packs tokens, and sum to one for each text
-    (each of its packed parts); None where rows are named, or there is one. ``kinds`` says what was found,
-    ``unread`` [texts] in which texts no row changes the prediction, so that their mean is read, and ``above``
-    what is read of the attention to sentences.
+    (each of its packed parts); None if rows are named, or there is only one. ``kinds`` says what was found,
+    ``unread`` [texts] marks texts in which no row changes the prediction, so that the mean is used, and
+    ``above`` has the same for the attention to sentences.
     """
 
     kinds: frozenset[str]
@@ -67,11 +67,11 @@ class ReadRows:
 
     @classmethod
     def by_name(cls, row: str, above: ReadRows | None = None) -> ReadRows:
-        """Those that somebody names."""
+        """The rows that were named."""
         return cls(frozenset({row}), above=above)
 
     def of(self, texts: Int[Tensor, " b"] | slice, layout: TokenLayout, queries: int) -> Float[Tensor, "r q"]:
-        """The shares of the rows of a call over some of the texts, in the order in which it has them."""
+        """The shares of the rows of a call over some of the texts, in the order of the call."""
         mask = layout.mask
         if queries == 1:  # a learned query, or a last layer that works out what is read and nothing else
             return mask.any(dim=1, keepdim=True).double()
@@ -82,7 +82,7 @@ class ReadRows:
         return layout.pack(shares)[:, :queries]
 
     def some(self, texts: Int[Tensor, " some"] | slice) -> ReadRows:
-        """Those of some of the texts."""
+        """The rows of some of the texts."""
         return replace(
             self,
             shares=None if self.shares is None else self.shares[texts],
@@ -92,14 +92,14 @@ class ReadRows:
 
     @property
     def most_in_a_text(self) -> int:
-        """How many rows of a text are read at most."""
+        """The largest number of selected rows in a text."""
         if self.shares is None or not len(self.shares):
             return 1
         return int((self.shares > 0).sum(dim=1).amax())
 
     @property
     def change_prediction(self) -> bool:
-        """Whether the prediction for some text reads any of them."""
+        """Whether the prediction for any text reads one of them."""
         return self.kinds != {NONE}
 
     @property
@@ -127,9 +127,9 @@ class ReadRows:
 def find_read_rows(
     model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
 ) -> ReadRows:
-    """The rows of a site that are read in each text: those that it names, else those of the prediction.
+    """The rows of a site to use in each text: those that it names, or else those that the prediction uses.
 
-    ``watched`` is a pass over these texts that there was already; its graph serves again.
+    ``watched`` is an earlier pass over these texts, whose graph is reused.
 
     Raises:
         InputError: if the model cannot be differentiated.
@@ -279,7 +279,7 @@ def averages_rows(
 
 
 def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bool[Tensor, "r 1"]:
-    """Whether the gradient at all rows that are read is one vector."""
+    """Whether the gradient at all selected rows is one vector."""
     count = read.sum(dim=1, keepdim=True).clamp(min=1)
     inside = torch.where(read[..., None], gradient, 0.0)
     mean = inside.sum(dim=1, keepdim=True) / count[..., None]
@@ -314,7 +314,7 @@ def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
 
 
 def real_rows(mask: Bool[Tensor, "r k"], queries: int) -> Bool[Tensor, "r q"]:
-    """Which rows are no padding: those of the keys where a sequence attends to itself, else all."""
+    """Which rows are not padding: those of the keys where a sequence attends to itself, else all."""
     return mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
 
 
@@ -330,10 +330,10 @@ def shares_by_name(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[
 
 
 class RowProbe(AttentionHook):
-    """Keeps the output of one attention call, and what modules make of it before the next call.
+    """Keeps the output of one attention call, and the outputs of modules before the next call.
 
     ``layer`` None is the last call of a pass. Where the pass is ``detached`` the output is a leaf, and the
-    graph begins there. Of a caught softmax the weights take the place of the output.
+    graph begins there. For an intercepted softmax, it keeps the weights instead of the output.
     """
 
     def __init__(self, model: PreTrainedModel, layer: int | None, *, detached: bool = False) -> None:
@@ -341,7 +341,7 @@ class RowProbe(AttentionHook):
         self.layer, self.detached = layer, detached
         self.output: Tensor | None = None
         self.allowed: Tensor | None = None
-        """Of a caught softmax: who may attend to whom."""
+        """For a caught softmax: who may attend to whom."""
         self.states: list[Tensor] = []
         self.watching = self.is_next = False
 
@@ -372,7 +372,7 @@ class RowProbe(AttentionHook):
         self.output = weights
 
     def hooks(self) -> list[RemovableHandle]:
-        """Those of all modules too."""
+        """Hooks of all modules, too."""
         modules = (module for module in self.model.modules() if module is not self.model)
         return [*super().hooks(), *(module.register_forward_hook(self._leave) for module in modules)]
 

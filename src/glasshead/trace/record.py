@@ -38,18 +38,20 @@ def record(
     """Record q, k, v, scores, weights, outputs and output projections of a model that runs in the block.
 
     ``layers`` are numbers in the order in which one forward pass calls attention; ``heads`` and ``rows``
-    (queries; negative ones count from the end) cost only what they are. The model's own output is bit for bit
-    what it is without the block.
+    (queries; negative ones count from the end) reduce the cost accordingly. The output of the model is bit
+    for bit the same as without the block.
 
-    ``keep_graph`` leaves q, k, v, scores, weights and outputs in the autograd graph, so that gradients with
-    respect to weights can be had; the model's output is then computed from these weights, not by a kernel.
+    ``keep_graph`` leaves q, k, v, scores, weights and outputs in the autograd graph, so that you can take
+    gradients with respect to weights; the model's output is then computed from these weights, not by a
+    kernel.
 
     Raises:
-        InputError: if the block saw no attention of the model, if a layer, head or row does not exist, under
-            gradient checkpointing, and if a graph is to be kept of chosen heads or rows or without gradients.
+        InputError: if no attention of the model ran in the block, if a layer, head or row does not exist,
+        under gradient checkpointing, and if a graph is requested for chosen heads or rows or without
+        gradients.
     """
     if keep_graph and (heads is not None or rows is not None):
-        raise InputError("keep_graph keeps whole weights: leave heads and rows out, and index the gradients")
+        raise InputError("keep_graph keeps all weights: leave heads and rows out, and index the gradients")
     recorder = RecordHook(model, layers, heads, rows, keep_graph)
     with attach_hook(recorder):
         yield recorder.trace
@@ -57,8 +59,8 @@ def record(
 
 @contextmanager
 def record_graph_of(model: nn.Module, layer: int) -> Iterator[Trace]:
-    """Record all calls of a pass under `torch.no_grad`, and keep the graph from the weights of one call on:
-    what stands before it costs what it costs without."""
+    """Record all calls of a pass under `torch.no_grad`, and keep the graph from the weights of one call on,
+    so that earlier calls cost as much as without a graph."""
     recorder = GraphHook(model, layer)
     with attach_hook(recorder):
         yield recorder.trace
@@ -91,10 +93,10 @@ class RecordHook(AttentionHook):
         if self.layer is not None and self.keep_graph:
             if not torch.is_grad_enabled():
                 raise InputError(
-                    f"layer {self.layer} runs without gradients in the code of the model, so no gradient "
-                    "of its attention is there to read"
+                    f"layer {self.layer} runs without gradients in the model's code, so its attention has "
+                    "no gradient"
                     if self.had_gradients
-                    else "there is no graph to keep without gradients: leave torch.no_grad() out"
+                    else "without gradients there is no graph to keep: leave torch.no_grad() out"
                 )
             traced_call.needs_graph = True
             traced_call.compute_weights()

@@ -46,7 +46,7 @@ class Recorded(Drawable):
 
 @dataclass(eq=False)
 class LayerRecord(Recorded):
-    """What one attention call was made of; h are the recorded heads, r the recorded query rows.
+    """The parts of one attention call; h are the recorded heads, r the recorded query rows.
 
     Scores and weights are computed by the formula when they are first asked for, from copies of q, k, v, mask
     and parameters, so that a record costs memory linear in length until then. They are float32 where the
@@ -74,7 +74,7 @@ class LayerRecord(Recorded):
         return [(0, self)]
 
     def summary(self, forward_pass: int) -> RecordedLayer:
-        """What was recorded, in numbers; nothing is computed."""
+        """The sizes of what was recorded; nothing is computed."""
         texts, keys = self.call.q.shape[0], self.call.k.shape[2]
         return RecordedLayer(
             forward_pass, self.layer, self.name, self.mechanism, self.call.mechanism.signed, texts,
@@ -114,21 +114,21 @@ class LayerRecord(Recorded):
         """
         if self.call.v.shape[-1] == 0:
             raise InputError(
-                "a part of the model computes its attention itself, or changes its scores (caps, sinks): of "
-                f"layer {self.layer} ({self.name}) the weights can be read, but no queries, keys and values, "
-                "so there are no intervals and no effective attention"
+                "a part of the model computes its attention itself, or changes its scores (caps, sinks): "
+                f"only the weights of layer {self.layer} ({self.name}) can be read, not queries, keys "
+                "and values, so there are no intervals and no effective attention"
             )
         return self.pick(self.call.expand_heads()[1])
 
     @property
     def allowed(self) -> Bool[Tensor, "b h r k"]:
-        """Who may attend to whom."""
+        """Which queries may attend to which keys."""
         shape = (*self.call.q.shape[:3], self.call.k.shape[2])
         return self.pick(self.call.mask.allowed(self.call.q.device).expand(shape))
 
     @cached_property
     def scores(self) -> Float[Tensor, "b h r k"]:
-        """s before the activation, for forbidden pairs too."""
+        """s before the activation, also for forbidden pairs."""
         return self.pick(
             self.call.mechanism.scores(self.call)
             if self.scores_and_weights is None
@@ -193,7 +193,7 @@ class ForwardPass(Recorded):
 
 
 class Trace(Recorded):
-    """All recorded passes; where there was only one, the trace is as good as the pass."""
+    """All recorded passes; if there is only one, you can use the trace like that pass."""
 
     def __init__(self) -> None:
         self.passes: list[ForwardPass] = []
@@ -209,7 +209,7 @@ class Trace(Recorded):
             InputError: if there was none, or more than one.
         """
         if not self.passes:
-            raise InputError("nothing is recorded yet: call the model inside the block first")
+            raise InputError("nothing has been recorded yet: call the model inside the block first")
         if len(self.passes) > 1:
             raise InputError(
                 f"the model ran {len(self.passes)} times in the block: choose one, as in trace.passes[0][3]"

@@ -1,7 +1,7 @@
 """Further passes of a model over the same texts that begin where something changes.
 
 Whoever edits the attention of layer ℓ asks the same question of all layers before it again and again. Here
-they answer once: the blocks before ℓ are run for some texts, and in every further pass they hand on what they
+they answer once: the blocks before ℓ are run for some texts, and in every further pass they pass on what they
 said. What stands around the blocks (embeddings, masks, positions, the classifier) runs as it always does.
 """
 
@@ -41,8 +41,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """What a pass over edited attention of a ``layer`` need not run again: whole ``blocks`` before it, and in
-    the ``last`` block all rows but one. Nothing, where a model allows neither."""
+    """What a pass with edited attention of a ``layer`` can skip: whole ``blocks`` before it, and in the
+    ``last`` block all rows except one. It is empty if a model allows neither."""
 
     layer: int
     blocks: tuple[Block, ...] = ()
@@ -56,7 +56,7 @@ class Shortcut:
     def __str__(self) -> str:
         """The shortcut in words."""
         if self.last is not None:
-            return f"layer {self.layer}, in the row that is read"
+            return f"layer {self.layer}, in the row that the prediction reads"
         return f"layer {self.layer} on" if self.blocks else "the whole model"
 
 
@@ -66,7 +66,7 @@ and the logits of the whole model; None where all of it runs."""
 
 
 def not_known(model: PreTrainedModel, inputs: Inputs, layer: int) -> AbstractContextManager[None]:
-    """The whole model runs."""
+    """Nothing is known, so the whole model runs."""
     return nullcontext()
 
 
@@ -109,8 +109,8 @@ class ResumedPasses:
     def logits(
         self, edit: Edit, texts: Int[Tensor, " variants"] | None = None, *, gradients: bool = False
     ) -> Float[Tensor, "variants classes"]:
-        """Logits of variants of the texts in the batch (None: of each once), one edit for all of them; with
-        ``gradients`` they can be differentiated by what the edit gives."""
+        """Logits of variants of the texts in the batch (None: each text once), one edit for all of them;
+        with ``gradients`` they can be differentiated with respect to the edit."""
         inputs = self.inputs if texts is None else self.some(texts)
         with (
             torch.set_grad_enabled(gradients),
@@ -125,7 +125,7 @@ class ResumedPasses:
 
     @contextmanager
     def _shorten(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
-        """Every skipped block hands on what the last one of its chain said of these texts."""
+        """Every skipped block passes on what the last one of its chain said of these texts."""
         size, last = len(self.inputs["attention_mask"]), self.shortcut.last
         outputs, call = self.outputs, self.call
         if texts is not None:
@@ -142,7 +142,8 @@ class ResumedPasses:
 
 @contextmanager
 def answer_with_output(block: Block, output: Any) -> Iterator[None]:
-    """A block that answers with ``output``; its attention calls count as made."""
+    """In the block, a block of the model returns ``output`` without running; its attention calls are
+    counted."""
 
     def forward(own: Any, *args: Any, **options: Any) -> Any:
         for hook in ACTIVE_HOOKS.get():
@@ -155,7 +156,7 @@ def answer_with_output(block: Block, output: Any) -> Iterator[None]:
 
 
 def take_texts(output: Any, texts: Tensor, size: int) -> Any:
-    """What a block said of some of the ``size`` texts of a batch."""
+    """The output of a block for some of the ``size`` texts of a batch."""
     if isinstance(output, Tensor):
         return output[texts.to(output.device)] if output.ndim and len(output) == size else output
     if isinstance(output, tuple | list):
@@ -164,7 +165,7 @@ def take_texts(output: Any, texts: Tensor, size: int) -> Any:
 
 
 def find_shortcut_for(model: PreTrainedModel, encoded: Encoded, layer: int) -> Shortcut:
-    """`find_shortcut`, asked of the longest and the shortest of some texts."""
+    """`find_shortcut`, tested on the longest and the shortest of some texts."""
     lengths = encoded.mask.sum(dim=1)
     (filled,) = lengths.nonzero(as_tuple=True)
     if not len(filled):
@@ -174,10 +175,12 @@ def find_shortcut_for(model: PreTrainedModel, encoded: Encoded, layer: int) -> S
 
 
 def find_shortcut(model: PreTrainedModel, inputs: Inputs, layer: int) -> Shortcut:
-    """The shortest way to the logits under edited attention of a layer that gives what the whole model gives.
+    """The shortest computation of the logits under edited attention of a layer that agrees with the whole
+    model.
 
-    Nothing is skipped where the model is no stack of blocks that each run once (ALBERT, documents that are
-    read sentence by sentence). Asked of a few texts; `ResumedPasses` asks again of each batch, unedited.
+    Nothing is skipped if the model is not a stack of blocks that each run once (ALBERT, documents that are
+    read sentence by sentence). It is tested on a few texts; `ResumedPasses` tests it again on each batch,
+    without the edit.
     """
     blocks, last = find_blocks(model, inputs, layer)
     known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROW_ENDS] if last is not None else []
@@ -225,7 +228,7 @@ def find_blocks(
 
 
 def outermost_element(name: str, lists: list[str]) -> tuple[str, str] | None:
-    """The module list around a module, and its element there; None where there is none."""
+    """The module list around a module, and its element there; None if there is none."""
     for around in lists:
         if name.startswith(f"{around}."):
             index = name.removeprefix(f"{around}.").partition(".")[0]
@@ -272,6 +275,6 @@ def same_logits(actual: Tensor, expected: Tensor) -> bool:
 
 
 def states_of(output: Any) -> Any:
-    """The states that a block hands on; None where it hands on none."""
+    """The hidden states that a block returns; None if there are none."""
     first = output[0] if isinstance(output, tuple | list) and output else output
     return first if isinstance(first, Tensor) else None

@@ -30,7 +30,7 @@ GaugeRange = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ClassSigns:
-    """What the texts of one class say of a head, in its canonical gauge.
+    """The sign statistics of a head in the texts of one class, in its canonical gauge.
 
     ``positive`` is the share of Σ |a| that positive weights hold, ``lean`` is Σ |a| o / Σ |a| |o|; None where
     the sums are zero.
@@ -44,11 +44,11 @@ class ClassSigns:
 
 @dataclass(frozen=True)
 class Gauge:
-    """Which sign makes the weights of a head canonical, and where their sign lives.
+    """The sign that makes the weights of a head canonical, and whether the sign lies in the weights.
 
-    ``kind`` is "one sign" (the weights tell no side, the sign lives in the values: canonical weights are
-    positive), "sign in the weights" (canonical weights are positive where tokens speak for the target) or
-    "undecided". ``margin`` = |mean over classes of Σ |a_i| o_i / Σ |a_i| |o_i|| in [0, 1].
+    ``kind`` is "one sign" (the weights do not say which class a token supports, the values do; canonical
+    weights are positive), "sign in the weights" (canonical weights are positive where tokens support the
+    target) or "undecided". ``margin`` = |mean over classes of Σ |a_i| o_i / Σ |a_i| |o_i|| in [0, 1].
     ``positive_polarity`` is the share of tokens with o_i > 0 in the canonical gauge, where it was counted.
     """
 
@@ -65,7 +65,7 @@ def target_polarity(
     """What each token would add at weight 1 in favour of the target class of its text, or its own.
 
     Binary (one column, the score z of class 1): ±o_i. K classes: o_ik minus its mean over the classes,
-    since what all classes gain alike changes no prediction.
+    since a gain shared by all classes changes no prediction.
     """
     target = (target[:, None] if target.ndim == 1 else target).expand(polarity.shape[:-1])
     if polarity.shape[-1] == 1:
@@ -75,8 +75,8 @@ def target_polarity(
 
 
 def target_score(logits: Float[Tensor, "*b k"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
-    """What speaks for the target in logits: its logit minus the other one of two, or minus the mean of more
-    (as `target_polarity`); a rating is what it is."""
+    """The score of the target: its logit minus that of the other class, or minus the mean of all classes
+    if there are more (as `target_polarity`); a rating is its own score."""
     if logits.shape[-1] == 1:
         return logits[..., 0]
     own = logits.gather(-1, target[..., None]).squeeze(-1)
@@ -94,8 +94,8 @@ def default_target(logits: Float[Tensor, "b k"], classes: int | None = None) -> 
 def text_sums(
     weights: Float[Tensor, "..."], slopes: Float[Tensor, "..."], over: int | tuple[int, ...]
 ) -> Float[Tensor, "*b 4"]:
-    """Σ max(a, 0), Σ |a|, Σ |a| o and Σ |a| |o|, all that `fix_gauges` has to know of a text; the o are
-    slopes."""
+    """Σ max(a, 0), Σ |a|, Σ |a| o and Σ |a| |o|, all that `fix_gauges` needs to know about a text; the o
+    are slopes."""
     a, o = weights.double(), slopes.double()
     size = a.abs()
     parts = (a.clamp(min=0), size, size * o, size * o.abs())
@@ -105,7 +105,7 @@ def text_sums(
 def class_sides(
     labels: Tensor, names: Sequence[str], *, regression: bool
 ) -> tuple[Int[Tensor, " texts"], Sequence[str]]:
-    """The class of each text and what classes are called; of ratings the two sides of their mean."""
+    """The class of each text and the names of classes; for ratings, the two sides of their mean."""
     if not regression:
         return labels.long(), names
     return (labels >= labels.double().mean()).long(), RATING_SIDES
@@ -117,15 +117,16 @@ def fix_gauges(
     names: Sequence[str],
     signed: Sequence[bool],
 ) -> list[Gauge]:
-    """The canonical sign of every head and where its sign lives, judged class by class.
+    """The canonical sign of every head, and whether the sign is in the weights or the values, judged class
+    by class.
 
     With p_k = Σ max(a, 0) / Σ |a| and m_k = Σ |a| o / Σ |a| |o| over the texts of class k, and 95 % bootstrap
     intervals over texts: one sign, if every p_k is above 0.98 or every one below 0.02; sign in the weights,
     if every m_k is above ½ or every one below −½; else undecided. The canonical sign makes p_k large where
     there is one sign, and the mean of m_k positive otherwise. A sum over all texts would measure the majority
-    class. Only classes of 30 texts or more have a say, and there must be two of them.
+    class. Only classes of 30 texts or more count, and there must be two of them.
 
-    ``sums`` are those of `text_sums`, ``groups`` the class of each text, ``names`` what classes are called.
+    ``sums`` are those of `text_sums`, ``groups`` the class of each text, ``names`` the names of classes.
     Heads that are not ``signed`` have one sign, which is positive.
     """
     tables = [
@@ -141,7 +142,7 @@ def fix_gauges(
 
 
 def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float = ONE_SIDED) -> Gauge:
-    """The gauge of one head from what its classes say; see `fix_gauges`."""
+    """The gauge of one head from its classes; see `fix_gauges`."""
     heard = [signs for signs in classes if signs.texts >= MIN_TEXTS_PER_CLASS] or list(classes)
     leans = [signs.lean[0] for signs in heard if signs.lean is not None]
     lean = sum(leans) / len(leans) if leans else 0.0

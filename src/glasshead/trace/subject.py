@@ -16,14 +16,14 @@ from glasshead.huggingface import class_name, target_names
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model whose attention can be read, in evaluation mode, and its tokenizer; where no
-    texts are read a `glasshead.data.UnitReader`.
+    """A model whose attention can be read, in evaluation mode, and its tokenizer; for other inputs a
+    `glasshead.data.UnitReader`.
 
-    Both are Glasshead's own: whatever happens to them, the caller's model and tokenizer are as they were.
+    Both are copies: changing them does not change the caller's.
     ``name`` is what pages and messages call it. ``counts`` [K, V] are the train occurrences of every
-    vocabulary id in every class, ``gauge`` is the canonical sign of its heads: both are None where nobody
-    knows them. ``record`` says how it was trained, empty where Glasshead did not train it. ``notes`` are
-    sentences about what had to be done to read it.
+    vocabulary id in every class, ``gauge`` is the canonical sign of its heads: both are None if unknown.
+    ``record`` says how it was trained; it is empty if Glasshead did not train it. ``notes`` say what was
+    done to make it readable.
     """
 
     model: PreTrainedModel
@@ -37,7 +37,7 @@ class Subject:
 
     @property
     def labels(self) -> list[str]:
-        """What the model can say: its classes, in order, or its labels."""
+        """The possible predictions of the model: its classes, in order, or its labels."""
         return target_names(self.model)
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from glasshead.trace.attention_site import KeyUnit
 
 @dataclass(frozen=True)
 class TokenLayout:
-    """Where the tokens [B, n] of a batch stand among the keys [R, K] of a call."""
+    """The places of the tokens [B, n] of a batch among the keys [R, K] of a call."""
 
     real: Bool[Tensor, "b n"]
     segments: SegmentLayout | None = None
@@ -46,7 +46,8 @@ class TokenLayout:
         return keys
 
     def tokens(self, keys: Float[Tensor, "r k"]) -> Float[Tensor, "b n"]:
-        """Numbers of keys where their tokens stand; that of a sentence in equal shares."""
+        """Numbers of keys at the places of their tokens; the tokens of a sentence share its number
+        equally."""
         if self.segments is None:
             return keys * self.real
         if not self.keys_are_segments:
@@ -54,7 +55,7 @@ class TokenLayout:
         return self.segments.spread(keys) * self.shares(keys.dtype)
 
     def pack(self, tokens: Float[Tensor, "b n"]) -> Float[Tensor, "r k"]:
-        """Numbers of tokens as the call has them; of sentences as they are."""
+        """Numbers of tokens in the layout of the call; those of sentences as they are."""
         if self.segments is None or self.keys_are_segments:
             return tokens
         return self.segments.pack(tokens[:, : self.real.shape[1], None])[..., 0]

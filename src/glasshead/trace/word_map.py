@@ -12,12 +12,12 @@ from glasshead.errors import InputError
 def word_map(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h w w"]:
     """The attention between words: Ã_st = 1/a Σ_i Σ_j A_{s_i t_j}, s having a pieces.
 
-    Attention *to* a divided word is the sum over its pieces, attention *from* it the mean, so that every row
-    sums to the mean of its pieces' row sums: to one where rows do. ``words`` is the word of each token; a
-    special token (word −1) is one by itself.
+    Attention *to* a divided word is the sum over its pieces, attention *from* it the mean, so that every
+    row sums to the mean of its pieces' row sums, which is one if theirs are. ``words`` is the word of each
+    token; a special token (word −1) is a word.
 
     Raises:
-        InputError: unless there is a word for every query and key.
+        InputError: if a query or key has no word.
 
     Source: Clark et al. (2019), section 4.1.
     """
@@ -28,12 +28,12 @@ def word_map(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Te
 
 
 def word_sums(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h q w"]:
-    """The sum over the pieces of each word that is looked at."""
+    """The sum over the pieces of each attended word."""
     return weights @ word_members(words, weights)
 
 
 def word_means(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h w k"]:
-    """The mean over the pieces of each word that looks."""
+    """The mean over the pieces of each querying word."""
     members = word_members(words, weights)
     return (members / members.sum(dim=0)).T @ weights
 
@@ -47,8 +47,8 @@ def word_members(words: Sequence[int], like: Tensor) -> Float[Tensor, "k w"]:
 
 
 def word_pieces(words: Sequence[Sequence[int]], size: int) -> Bool[Tensor, "r w k"]:
-    """Which tokens are the pieces of each word of several texts, a word having the place of its first token
-    and other places no pieces. Tokens beyond ``words`` are one by themselves, up to ``size``."""
+    """Which tokens are the pieces of each word of several texts; a word has the place of its first token,
+    and other places have no pieces. Each token beyond ``words`` is a word, up to ``size``."""
     pieces = torch.zeros(len(words), size, size, dtype=torch.bool)
     for text, own in enumerate(words):
         first: dict[int, int] = {}

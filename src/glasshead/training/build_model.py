@@ -54,7 +54,8 @@ MOST_CLASSES = 64
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A model that fits the data, its tokenizer, remarks, and what is minimised if not the loss of labels."""
+    """A model that fits the data, its tokenizer, remarks, and the objective if it is not the loss of
+    labels."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -67,12 +68,12 @@ def check_kind(config: TrainingConfig, data: "DatasetDict") -> None:
     images = has_images(data["train"])
     if config.of_images and not images:
         raise InputError(
-            f"the model {config.model} reads images, and these data are texts: take "
+            f"the model {config.model} reads images, but these data are texts: use "
             f"{spell('model', 'encoder')}"
         )
     if images and not config.of_images:
         raise InputError(
-            f"the model {config.model} reads texts, and these data are images: take {spell('model', 'vit')}"
+            f"the model {config.model} reads texts, but these data are images: use {spell('model', 'vit')}"
         )
     if not config.pretrained and not images:
         check_texts_per_example(MODELS[config.model], config.model, data)
@@ -83,12 +84,12 @@ def check_texts_per_example(family: type[TextClassifier], name: str, data: "Data
     pairs = PAIR in data["train"].column_names
     if pairs and family.texts_per_example == 1:
         raise InputError(
-            f"the model {name} reads one text per example, these data have pairs: take "
+            f"the model {name} reads one text per example, but these data have pairs: use "
             f"{spell('model', 'pair-encoder')}"
         )
     if not pairs and family.texts_per_example == 2:
         raise InputError(
-            f"the model {name} reads pairs, these data have one text per example: take "
+            f"the model {name} reads pairs, but these data have one text per example: use "
             f"{spell('model', 'encoder')}"
         )
 
@@ -195,7 +196,7 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
 
 @torch.no_grad()
 def load_embeddings(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) -> list[str]:
-    """Put word vectors into the embeddings; encoders draw the other words as widely as these are spread."""
+    """Put word vectors into the embeddings; encoders draw the vectors of other words with the same spread."""
     weight = model.get_input_embeddings().get_parameter("weight")
     notes = []
     if not isinstance(model, PooledClassifier):

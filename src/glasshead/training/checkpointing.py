@@ -1,4 +1,4 @@
-"""Where a training lives until it is whole: a folder beside the run, which a kill leaves to be resumed."""
+"""Where a training lives until it is whole: a folder next to the run, which a kill leaves to be resumed."""
 
 import json
 from collections.abc import Iterator
@@ -54,8 +54,12 @@ def workspace(
     work = partial_path(out)
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / CHECKPOINTS)
-        checkpoint = _prepare(work, plan, record, resume=resume, overwrite=overwrite)
+        checkpoint = _checkpoint_to_resume(work, plan, record, resume=resume, overwrite=overwrite)
+        if checkpoint is None:
+            check_own(work, work / record)
         try:
+            if checkpoint is None:
+                begin_work(work, work / record, plan)
             yield work, checkpoint
             publish(reserved, work, work / CHECKPOINTS)
         except BaseException:
@@ -87,8 +91,10 @@ def recover(out: Path, work: Path, scaffold: Path) -> None:
     remove(removed)
 
 
-def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, overwrite: bool) -> Path | None:
-    """A fresh work folder, or the checkpoint to go on from."""
+def _checkpoint_to_resume(
+    work: Path, plan: dict[str, Any], record: str, *, resume: bool, overwrite: bool
+) -> Path | None:
+    """The checkpoint to go on from; None: there is none, and the work begins at the beginning."""
     if resume:
         if not (work / record).is_file():
             raise InputError(f"nothing to resume: there is no {work}; train without {spell('resume')}")
@@ -97,29 +103,27 @@ def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, ove
             if restore_best_checkpoint(checkpoint):
                 return checkpoint
         # Killed in its first epoch, or nothing whole is left: what can be gone on from is the beginning.
-        start_or_resume(work, work / record, plan)
-        return None
-    if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
+    elif valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(
-            f"{work} holds an unfinished training: pass {spell('resume', True)} to go on or "
+            f"{work} holds an unfinished training: pass {spell('resume', True)} to continue or "
             f"{spell('overwrite', True)}"
         )
-    start_or_resume(work, work / record, plan)
     return None
 
 
-def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
-    """An empty work folder that says what is planned.
-
-    Raises:
-        InputError: if somebody else's folder has its name, or somebody else's files are in it.
-    """
+def check_own(work: Path, record: Path) -> None:
+    """Raise InputError if somebody else's folder has the name of a work, or somebody else's files are in
+    it."""
     if work.exists() and any(work.iterdir()) and not record.is_file():
         raise InputError(
-            f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
+            f"{work} exists, and Glasshead did not create it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
         check_foreign(work, find_foreign(sorted(path.name for path in work.iterdir()), WORK_FILES))
+
+
+def begin_work(work: Path, record: Path, plan: dict[str, Any]) -> None:
+    """An empty work folder that says what is planned; check that it is ours first (`check_own`)."""
     remove(work)
     work.mkdir()
     write_json(record, plan)
@@ -139,7 +143,7 @@ def describe_callback_change(before: dict[str, Any] | None, now: dict[str, Any] 
 
 
 def check_same(plan: dict[str, Any], record: Path) -> None:
-    """Raise InputError unless the work that left this record was planned alike."""
+    """Raise InputError unless this record has the same plan."""
     plan = json.loads(json.dumps(plan))
     try:
         before = dict(json.loads(record.read_text(encoding="utf-8")))
@@ -163,7 +167,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
 
 
 def valid_checkpoints(folder: Path) -> list[Path]:
-    """Checkpoints in order of steps; one that was cut off while being written, or since, is removed."""
+    """Checkpoints in order of steps; incomplete ones are removed."""
     good = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
         if is_complete(checkpoint):

@@ -22,12 +22,12 @@ from glasshead.training.penalties import validate_penalties
 SET_BY_DATA = (
     "vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers", "asked_tokens",
 )  # fmt: skip
-"""Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
+"""Fields of a model's configuration that are not a matter of choice, or are in a `TrainingConfig` too."""
 
 RARELY_CHOSEN = (
     "patience", "loss", "penalties", "attention_run", "adversary_weight", "tokenizer", "augment",
 )  # fmt: skip
-"""Left out of records where nobody chose them."""
+"""Left out of records where no one chose them."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,11 @@ class TrainingConfig:
     classifier of texts. ``augment`` changes images anew in each epoch (`glasshead.data.AUGMENTATIONS`).
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
     mechanism that is put into it. ``tokenizer`` is "word" (`glasshead.data.train_tokenizer`) or "bpe"
-    (`glasshead.data.train_byte_pairs`). ``dev_fraction`` is the part of train that becomes dev where there is
-    none.
-    ``patience`` ends the training when dev has not improved for so many epochs, at the latest after
-    ``epochs``. ``loss`` is a name in `LOSSES`; None: cross-entropy, of ratings the squared error.
-    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
-    ``penalties`` are weights c of terms c·P(θ) beside the loss of a pooled model
-    (`glasshead.training.penalties`).
+    (`glasshead.data.train_byte_pairs`). ``dev_fraction`` of train becomes dev if there is no dev split.
+    Training ends when dev has not improved for ``patience`` epochs, or after ``epochs``. ``loss`` is a name
+    in `LOSSES`; None: cross-entropy, of ratings the squared error. ``by_length`` makes batches of texts of
+    similar length; ``compile`` runs torch.compile. ``penalties`` are weights c of terms c·P(θ) next to the
+    loss of a pooled model (`glasshead.training.penalties`).
 
     ``attention_run``, ``WORD:RUN``, names another run and how the training builds on its attention, by a word
     of `OTHER_RUNS`; `with_settings` takes it as ``attention``. ``adversary_weight`` is the λ of the word
@@ -120,39 +118,38 @@ class TrainingConfig:
         return None if self.attention_run is None else OTHER_RUNS[self.attention_run.partition(":")[0]]
 
     def check_tokenizer(self) -> None:
-        """Raise InputError where a model needs tokens of another kind."""
+        """Raise InputError if a model needs tokens of another kind."""
         if self.tokenizer == "word":
             return
         if self.pretrained:
             raise InputError(
-                f"{self.model} has a tokenizer of its own: leave out {spell('tokenizer', self.tokenizer)}"
+                f"{self.model} has its own tokenizer: leave out {spell('tokenizer', self.tokenizer)}"
             )
         if self.word_vectors is not None:
             raise InputError(
-                f"word vectors are of words: take {spell('tokenizer', 'word')}, or leave "
+                f"word vectors need words: use {spell('tokenizer', 'word')}, or leave "
                 f"{spell('word_vectors')} out"
             )
         if self.of_images:
             raise InputError(f"the model {self.model!r} reads images and has no tokenizer: leave it out")
         if MODELS[self.model].sentence_marks is not None:
             raise InputError(
-                f"the model {self.model!r} finds sentences by the words that end them: take "
+                f"the model {self.model!r} finds sentences by the words that end them: use "
                 f"{spell('tokenizer', 'word')}"
             )
 
     def check_augmentation(self) -> None:
-        """Raise InputError where texts would be changed as images are, or by an unknown name."""
+        """Raise InputError for an augmentation of texts, or an unknown name."""
         if self.augment is None:
             return
         if not self.of_images:
             raise InputError(
-                f"only images are changed in training, and {self.model!r} reads texts: leave "
-                f"{spell('augment')} out"
+                f"augmentation is for images, and {self.model!r} reads texts: leave {spell('augment')} out"
             )
         AUGMENTATIONS[self.augment]
 
     def check_other_run(self) -> None:
-        """Raise InputError where a training cannot build on another run in this way."""
+        """Raise InputError if a training cannot build on another run in this way."""
         adversarial = (self.attention_run or "").startswith("adversarial:")
         if self.adversary_weight is not None and not adversarial:
             raise InputError(
@@ -165,7 +162,7 @@ class TrainingConfig:
 
     @property
     def pretrained(self) -> bool:
-        """Whether the model is somebody's trained one, to be tuned further."""
+        """Whether the model is pretrained and will be fine-tuned."""
         return self.model not in MODELS and not self.of_images
 
     @property
@@ -175,33 +172,33 @@ class TrainingConfig:
 
     @property
     def attention(self) -> Any:
-        """The mechanism, as a word or a spec; None where a pretrained model keeps its own."""
+        """The mechanism, as a word or a spec; None if a pretrained model keeps its own."""
         if self.pretrained:
             return self.architecture.get("attention")
         return self.model_config().attention
 
     def model_config(self, kind: type[PreTrainedConfig] | None = None, **overrides: Any) -> Any:
-        """The configuration of a new model, with what the data say; of that ``kind``, else its family's."""
+        """The configuration of a new model for these data; of that ``kind``, or else that of its family."""
         kind = kind or config_class(self.model)
         has_length = any(option.name == "max_length" for option in fields(kind))
         length = {"max_length": self.max_length} if has_length else {}
         return kind(**dict(self.architecture) | length | overrides)
 
     def check_pretrained(self) -> None:
-        """Raise InputError where something is chosen that a pretrained model has already."""
+        """Raise InputError if you choose something that a pretrained model already has."""
         for name in self.architecture:
             if name != "attention":
-                raise InputError(f"{self.model} is a model of its own: its {spell(name)} cannot be chosen")
+                raise InputError(f"{self.model} is pretrained: its {spell(name)} cannot be chosen")
         if self.word_vectors is not None:
-            raise InputError(f"{self.model} has word vectors of its own: leave {spell('word_vectors')} out")
+            raise InputError(f"{self.model} has its own word vectors: leave {spell('word_vectors')} out")
         if self.attention is not None:
             parse(self.attention)
 
     def validate_architecture(self) -> dict[str, Any]:
-        """What was chosen, by the names and in the types of the model's configuration.
+        """The chosen settings, with the names and types of the model's configuration.
 
         Raises:
-            InputError: on a name that is no field of it, and on a value of another type.
+            InputError: on a name that is not a field of it, and on a value of another type.
         """
         family = config_class(self.model)
         kinds = {option.name: option.type for option in option_fields(family)}
@@ -213,7 +210,7 @@ class TrainingConfig:
         return checked
 
     def validate_penalties(self) -> dict[str, float]:
-        """The weights of penalties, for a model that has what they penalise.
+        """The weights of penalties, for a model to which they apply.
 
         Raises:
             InputError: on any other model, and as `glasshead.training.penalties.validate_penalties`.
@@ -233,10 +230,11 @@ class TrainingConfig:
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
     def with_settings(self, settings: Mapping[str, Any]) -> "TrainingConfig":
-        """A copy with these settings; what is no field of a `TrainingConfig` is one of its model.
+        """A copy with these settings; names that are not fields of `TrainingConfig` are settings of its
+        model.
 
-        Word vectors bring their own size, unless one is given with them; heads that are summed have the size
-        of their layer, whatever that of a preset's concatenated ones.
+        Word vectors set the size, unless you name one; summed heads have the size of their layer, not that
+        of a preset's concatenated heads.
         """
         own = {option.name for option in fields(self)}
         settings = split_attention_word(settings)
@@ -254,7 +252,7 @@ class TrainingConfig:
         return replace(self, **own_fields | {"architecture": architecture | chosen})
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON, without what is rarely chosen where nobody chose it."""
+        """Plain JSON, without rare settings at their defaults."""
         settings = asdict(self) | {"architecture": dict(self.architecture)}
         unused = {name for name in RARELY_CHOSEN if settings[name] == getattr(TrainingConfig, name, {})}
         return {name: value for name, value in settings.items() if name not in unused}
@@ -268,7 +266,7 @@ def config_class(model: str) -> Any:
 SETTINGS = [
     option.name for option in fields(TrainingConfig) if option.name not in ("preset", "model", "architecture")
 ]
-"""What is chosen by name, beside the fields of the model's configuration."""
+"""What is chosen by name, next to the fields of the model's configuration."""
 
 
 def config_field_names(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -307,7 +305,7 @@ def field_hint(name: str, known: Iterable[str]) -> str:
 
 
 def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
-    """The fields of a configuration that are a matter of choice: its own, not Hugging Face's."""
+    """The fields of a configuration that you can choose: its own, not those of Hugging Face."""
     common = {option.name for option in fields(PreTrainedConfig)}
     return [option for option in fields(kind) if option.name not in common and option.name not in SET_BY_DATA]
 

@@ -20,10 +20,10 @@ TYPE_NAMES = {
 
 
 def validate_type(name: str, value: Any, kind: Any) -> Any:
-    """The value; a whole number becomes a float where a number is wanted.
+    """The value; a whole number becomes a float if a float is needed.
 
     Raises:
-        ParameterError: if it is of another kind, or a whole number beyond all sizes.
+        ParameterError: if it is of another kind, or too large a whole number.
     """
     if type(value) is int and abs(value) > MAX_INTEGER:
         raise ParameterError(name, f"must lie between ±{MAX_INTEGER:,}")

@@ -30,7 +30,7 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class RunGroupPredictions:
-    """One folder that can be compared: its metrics, and the rows of one split in the order of ``index``."""
+    """A folder to compare: its metrics, and the rows of one split in the order of ``index``."""
 
     group: RunGroup
     fingerprint: str
@@ -42,10 +42,10 @@ class RunGroupPredictions:
 
 
 def folder_kind(folder: Path) -> str:
-    """What a folder is, in words.
+    """The kind of a folder, in words.
 
     Raises:
-        InputError: if it is nothing that could be compared.
+        InputError: if it cannot be compared.
     """
     check_readable(folder)
     for name, kind in KINDS.items():
@@ -67,11 +67,11 @@ def load_predictions(folder: Path, name: str, split: str) -> RunGroupPredictions
     for key, what in (("recipe", "recipes"), ("fingerprint", "data")):
         if any(_part(record, key) != _part(records[0], key) for record in records):
             raise InputError(
-                f"{folder} holds runs with different {what}: repeats differ in their seeds alone"
+                f"{folder} contains runs with different {what}: repeats differ only in their seeds"
             )
     tables = [_table(run, split) for _, run in runs]
     if any(not _same_rows(table, tables[0]) for table in tables):
-        raise InputError(f"{folder} holds runs that were tested on different rows: train again")
+        raise InputError(f"{folder} contains runs that were tested on different rows: train again")
     metrics = [_metrics(run) for _, run in runs]
     shapes = [{part: list(names) for part, names in parts.items()} for parts in metrics]
     for shape, (_, run) in zip(shapes, runs, strict=True):
@@ -115,7 +115,7 @@ def align_classes(groups: list[RunGroupPredictions]) -> list[Predictions]:
     """The predictions of several folders with one numbering of their classes.
 
     Raises:
-        InputError: on different data, other rows, or two runs with one seed in a group.
+        InputError: on different data, other rows, or two runs with the same seed in a group.
     """
     first = groups[0]
     for other in groups:
@@ -132,7 +132,7 @@ def align_classes(groups: list[RunGroupPredictions]) -> list[Predictions]:
                 f"train both with the same {spell('split_seed')}"
             )
         if len(set(other.group.seeds)) < len(other.group.seeds):
-            raise InputError(f"{other.group.name} holds two runs with one seed: train again")
+            raise InputError(f"{other.group.name} contains two runs with the same seed: train again")
     seeds = [group.group.seeds for group in groups]
     if first.labels.dtype.kind == "f":
         pairs = zip(seeds, groups, strict=True)
@@ -192,7 +192,7 @@ def _table(folder: Path, split: str) -> Columns:
         rated = pa.types.is_floating(table[name].type) or pa.types.is_integer(table[name].type)
         columns[name] = column.astype(np.float64) if rated else column.astype(str)
         if rated and not np.isfinite(columns[name]).all():
-            raise InputError(f"{path} is damaged (a {name} is no number): train again")
+            raise InputError(f"{path} is damaged (a {name} is not a number): train again")
     order = np.argsort(columns["index"], kind="stable")
     return {name: column[order] for name, column in columns.items()}
 

@@ -6,8 +6,7 @@ from transformers import EvalPrediction
 
 
 def class_metrics(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[str, float]:
-    """Share of correct predictions, and the unweighted mean of the F1 of every class that is true of some
-    input or predicted for some."""
+    """Accuracy, and the unweighted mean of the F1 of every class that occurs as a label or a prediction."""
     labels, predicted = np.asarray(labels), np.asarray(predicted)
     classes = np.union1d(labels, predicted)[:, None]
     hits = ((labels == classes) & (predicted == classes)).sum(axis=1)

@@ -15,10 +15,11 @@ from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
+    begin_work,
+    check_own,
     check_same,
     publish,
     recover,
-    start_or_resume,
     valid_checkpoints,
 )
 from glasshead.training.config import TrainingConfig
@@ -48,11 +49,11 @@ def train_repeats(
 ) -> Path:
     """Train with each of the ``seeds`` into OUT/seed-…, and write mean ± std to OUT/repeats.json.
 
-    Work in progress lives in ``out.partial``; ``resume`` keeps the runs that are whole and goes on with the
-    one that was cut off.
+    Work in progress lives in ``out.partial``; ``resume`` keeps complete runs and continues the one that was
+    interrupted.
 
     Raises:
-        InputError: on fewer than two seeds or more than 1,000, or one twice, and wherever `train` raises it.
+        InputError: on fewer than two seeds, more than 1,000, or a repeated one, and as `train`.
     """
     check_seeds(seeds)
     check_writable(out, overwrite=overwrite, resume=resume)
@@ -60,9 +61,11 @@ def train_repeats(
     plan = training_fingerprint(data, config, seeds[0], source) | {"seeds": list(seeds)}
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / PLAN)
-        _prepare_repeats(work, plan, resume=resume, overwrite=overwrite)
+        _check_repeats(work, plan, resume=resume, overwrite=overwrite)
         folders = [work / f"seed-{seed}" for seed in seeds]
         try:
+            if not resume:
+                begin_work(work, work / PLAN, plan)
             for seed, folder in zip(seeds, folders, strict=True):
                 if not folder.exists():
                     train(
@@ -91,13 +94,13 @@ def check_seeds(seeds: Sequence[int]) -> None:
     if count > MOST_REPEATS:
         raise InputError(f"repeats take at most {MOST_REPEATS:,} seeds")
     if max(seeds) >= SEEDS or min(seeds) < 0:
-        raise InputError(f"seeds lie between 0 and {SEEDS - 1:,}: one of them is beyond it")
+        raise InputError(f"the seeds must be between 0 and {SEEDS - 1:,}")
     if len(set(seeds)) < len(seeds):
-        raise InputError("one of the seeds stands there twice")
+        raise InputError("one of the seeds is given twice")
 
 
-def _prepare_repeats(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
-    """A fresh work folder, or the one to go on in."""
+def _check_repeats(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+    """Raise InputError unless these repeats can begin, or go on, in the work folder."""
     record = work / PLAN
     if resume:
         if not record.is_file():
@@ -106,10 +109,10 @@ def _prepare_repeats(work: Path, plan: dict[str, Any], *, resume: bool, overwrit
         return
     if record.is_file() and not overwrite:
         raise InputError(
-            f"{work} holds unfinished repeats: pass {spell('resume', True)} to go on or "
+            f"{work} holds unfinished repeats: pass {spell('resume', True)} to continue or "
             f"{spell('overwrite', True)}"
         )
-    start_or_resume(work, record, plan)
+    check_own(work, record)
 
 
 def summary(folders: Sequence[Path], seeds: Sequence[int]) -> dict[str, Any]:

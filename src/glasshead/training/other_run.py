@@ -24,11 +24,11 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], tuple[Float[Tensor, " b"
 
 
 class OtherRunTraining:
-    """A training that builds on the run in ``folder``, made when its tokenizer is known; by itself it changes
-    nothing. ``config`` is a `TrainingConfig`.
+    """A training that builds on the run in ``folder``, created when its tokenizer is known; this base class
+    changes nothing. ``config`` is a `TrainingConfig`.
 
     Raises:
-        InputError: if the run cannot be built on.
+        InputError: if the run cannot be used.
     """
 
     decided: ClassVar[tuple[str, ...]] = ()
@@ -45,10 +45,10 @@ class OtherRunTraining:
 
     @classmethod
     def settings(cls, config: Any) -> dict[str, Any]:
-        """Settings that nobody chose and that it needs.
+        """Settings that it needs and that you did not choose.
 
         Raises:
-            InputError: if other settings do not go with it.
+            InputError: if other settings conflict with it.
         """
         return {}
 
@@ -56,12 +56,12 @@ class OtherRunTraining:
         """Make a new model ready for its training.
 
         Raises:
-            InputError: if the two models do not go together.
+            InputError: if the two models do not match.
         """
 
     @classmethod
     def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
-        """What to say of the run that was trained, in lines for the terminal."""
+        """Remarks on the run that was trained, in lines for the terminal."""
         return []
 
 
@@ -86,27 +86,27 @@ def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
             )
         if not folder:
             raise InputError(
-                f"{spell('attention', value)} names no run: take {word}:RUN, with the folder of a run"
+                f"{spell('attention', value)} names no run: use {word}:RUN with the folder of a run"
             )
         rest = {key: chosen for key, chosen in settings.items() if key != name}
         decided = [key for key in OTHER_RUNS[word].decided if key in rest]
         if decided:
-            raise InputError(f"the scores are those of {folder}, as they are: leave {spell(decided[0])} out")
+            raise InputError(f"the scores come unchanged from {folder}: leave {spell(decided[0])} out")
         return rest | {"attention_run": value}
     return dict(settings)
 
 
 def attention_run_name(attention_run: str) -> str:
-    """``WORD:RUN`` with the name of the run alone."""
+    """``WORD:RUN`` with only the name of the run."""
     word, _, folder = attention_run.partition(":")
     return f"{word}:{Path(folder).name}"
 
 
 def fingerprint_of(folder: str) -> str:
-    """What the weights of a run are known by: a training is resumed only with the same.
+    """A fingerprint of the weights of a run; a training is resumed only if it is the same.
 
     Raises:
-        InputError: if the folder is no run.
+        InputError: if the folder is not a run.
     """
     read_record(Path(folder))
     path = Path(folder) / "model.safetensors"

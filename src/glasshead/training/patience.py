@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Patience(TrainerCallback):
-    """Stops once dev has not improved for so many epochs.
+    """Stops once dev has not improved for this many epochs.
 
     It reads the history of the training, not a counter of its own as `transformers.EarlyStoppingCallback`
     does, so that a resumed training stops where an unbroken one does.

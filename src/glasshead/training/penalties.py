@@ -44,9 +44,9 @@ class ContextOutput(Penalty):
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
         if config.score in ("query-key", "bilinear"):
-            return f"a {config.score} score has no context vector V: take {spell('score', 'context')}"
+            return f"a {config.score} score has no context vector V: use {spell('score', 'context')}"
         if config.value_dim is not None:
-            return f"behind a map of values W lives in another space than V: take {spell('value_dim', None)}"
+            return f"with a map of values, W and V have different spaces: use {spell('value_dim', None)}"
         return None
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
@@ -67,7 +67,7 @@ class EncoderSize(Penalty):
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
         return (
-            f"there is no encoder: take {spell('encoder')} affine or lstm"
+            f"there is no encoder: use {spell('encoder')} affine or lstm"
             if config.encoder == "none"
             else None
         )
@@ -83,13 +83,13 @@ PENALTIES.register("encoder")(EncoderSize())
 
 
 def penalty_of(model: PooledClassifier, weights: Mapping[str, float]) -> Float[Tensor, ""]:
-    """Σ_k c_k P_k(θ): all that is added to the loss; 0 where nothing is."""
+    """Σ_k c_k P_k(θ): the sum that is added to the loss; 0 without penalties."""
     terms = [weight * PENALTIES[name](model) for name, weight in weights.items()]
     return sum(terms, start=model.classifier.weight.new_zeros(()))
 
 
 def penalty_descent(model: PooledClassifier, weights: Mapping[str, float]) -> dict[Tensor, Tensor]:
-    """−∂/∂θ Σ_k c_k P_k(θ) of every parameter θ; zeros of those that no penalty reads."""
+    """−∂/∂θ Σ_k c_k P_k(θ) for every parameter θ; zeros for those in no penalty."""
     with torch.enable_grad():
         slopes = gradient_of(model, penalty_of(model, weights))
     return {leaf: -slopes[leaf] if leaf in slopes else torch.zeros_like(leaf) for leaf in model.parameters()}

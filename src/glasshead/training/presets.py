@@ -170,14 +170,14 @@ USUAL = {
 
 
 def preset_config(name: str | None, model: str | None) -> TrainingConfig:
-    """The preset of that name, for that model; what is left out follows from the other.
+    """The preset of that name, for that model; if you leave out one, it follows from the other.
 
     Raises:
         InputError: if the two do not belong together.
     """
     if model is not None and not model.strip():
         raise InputError(
-            f"an empty name is no model: choose from {', '.join([*MODELS, *IMAGE_MODELS])}, or name a folder"
+            f"an empty name is not a model: choose from {', '.join([*MODELS, *IMAGE_MODELS])}, or a folder"
         )
     if name is None:
         if model is None:

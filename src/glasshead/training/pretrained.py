@@ -48,8 +48,8 @@ def load_pretrained(
     positions = positions_of(model)
     if positions is not None and config.max_length > positions:
         raise InputError(
-            f"{config.model} has {positions} positions, fewer than the {config.max_length} tokens that are "
-            f"read of a text: take {spell('max_length', positions)}"
+            f"{config.model} has {positions} positions, fewer than the {config.max_length} tokens of "
+            f"a text: use {spell('max_length', positions)}"
         )
     if config.attention is not None:
         plug(model, config.attention)
@@ -93,4 +93,4 @@ def load_classifier(config: TrainingConfig, model_config: PreTrainedConfig) -> P
         raise
     except Exception as error:  # so do weights and configurations
         reason = load_reason(config.model, error)
-        raise InputError(f"{config.model} is no model that classifies texts: {reason}") from error
+        raise InputError(f"{config.model} is not a model that classifies texts: {reason}") from error

@@ -38,7 +38,8 @@ class TensorDataset(Dataset[Batch]):
         return inputs | {"labels": self.labels[rows]}
 
     def by_length(self) -> tuple["TensorDataset", Int[Tensor, " texts"]]:
-        """The texts from short to long, so that batches hold little padding, and where each stood."""
+        """The texts from short to long, so that batches hold little padding, and the original place of
+        each."""
         order = self.lengths.argsort(stable=True)
         return TensorDataset(self.encoded.take(order), self.labels[order]), order
 

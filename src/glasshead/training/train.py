@@ -62,7 +62,8 @@ def train(
     """Train, keep the best dev epoch, test it, fix the sign gauge, and write the run folder ``out``.
 
     ``source`` says where the data came from and is recorded. Work in progress lives in ``out.partial`` with a
-    checkpoint per epoch; ``resume`` goes on from the last whole one, to the same result as an unbroken run.
+    checkpoint per epoch; ``resume`` continues from the last complete one, with the same result as an
+    uninterrupted run.
 
     Raises:
         InputError: if ``out`` exists, the data do not fit the model, or there is nothing to resume.
@@ -79,7 +80,7 @@ def train(
 def training_fingerprint(
     data: "DatasetDict", config: TrainingConfig, seed: int, source: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Everything that decides what comes out; a training is resumed only with the same."""
+    """Everything that decides the result; a training is resumed only if it is the same."""
     settings = config.as_dict()
     del settings["dev_fraction"]  # a wish of the preset; what was cut is told by the data
     plan = {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
@@ -126,7 +127,7 @@ def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None
             if config.penalties
             else spell("learning_rate")
         )
-        raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
+        raise InputError(f"the training diverged to NaN: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.
     notes += [
         f"penalty {name}: {first[name]:.3g} at first, {last[name]:.3g} in the epoch kept" for name in last

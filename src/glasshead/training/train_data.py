@@ -49,7 +49,7 @@ def train_counts(
 
 
 def labels_for(model: PreTrainedModel, split: "Dataset") -> "tuple[NDArray[np.generic], str | None]":
-    """The labels of a split in the model's classes, or its ratings; and a sentence on how they were matched.
+    """The labels of a split as the model's classes, or its ratings, and a remark on how they were matched.
 
     Raises:
         InputError: if the split has ratings where the model has classes, or the reverse, or a class that the
@@ -60,12 +60,12 @@ def labels_for(model: PreTrainedModel, split: "Dataset") -> "tuple[NDArray[np.ge
     if is_regression(model.config):
         if names is not None:
             raise InputError(
-                f"the model predicts ratings and the data have the classes {', '.join(names)}: read them "
+                f"the model predicts ratings, but the data have the classes {', '.join(names)}: read them "
                 f"with {spell('task', 'regression')}"
             )
         return labels.astype(float), None
     known = class_names(model)
     if names is None:
-        raise InputError(f"the model knows the classes {', '.join(known)}; the data have ratings")
+        raise InputError(f"the model knows the classes {', '.join(known)}, but the data have ratings")
     order, note = align_labels(known, names)
     return order[labels], note

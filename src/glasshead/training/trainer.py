@@ -67,7 +67,7 @@ class OwnNamesTrainer(Trainer):
 
 
 class MeasuredTrainer(OwnNamesTrainer):
-    """A Trainer that knows dev by what ``measure`` says of the model after each epoch."""
+    """A Trainer that evaluates the model on dev with ``measure`` after each epoch."""
 
     def __init__(
         self,
@@ -89,9 +89,7 @@ class MeasuredTrainer(OwnNamesTrainer):
         values = self.measure(self.model)
         if not all(map(math.isfinite, values.values())):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError(
-                f"the training diverged to values that are no numbers: lower {spell('learning_rate')}"
-            )
+            raise InputError(f"the training diverged to NaN: lower {spell('learning_rate')}")
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
@@ -171,8 +169,8 @@ class Optimisation(Protocol):
 def training_arguments(
     config: Optimisation, folder: Path, seed: int, *, best: str, greatest: bool, **more: Any
 ) -> TrainingArguments:
-    """What all our trainings share but for ``more``; the epoch is kept whose metric ``best`` is greatest, or
-    least.
+    """The arguments of all our trainings, and ``more``; the epoch with the best value of the metric
+    ``best`` is kept.
     """
     settings: dict[str, Any] = {
         "output_dir": str(folder),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class RunAwareCallback(Protocol):
-    """A callback that learns what is trained, and where its files go, before the first step.
+    """A callback that is told before the first step what is trained and where its files go.
 
-    ``facts`` are what a resumed training has to ask for again, as plain JSON.
+    ``facts`` must be the same when a training is resumed; they are plain JSON.
     """
 
     facts: dict[str, Any]
@@ -34,8 +34,8 @@ class RunAwareCallback(Protocol):
 class TrainingRun:
     """A training under way in ``folder``.
 
-    ``plan`` is everything that decides what comes out; it is written into the file ``record`` at the start,
-    and with what became known at the end. ``checkpoint`` is what the training goes on from; None: it starts.
+    ``plan`` is everything that decides the result. It is written to the file ``record`` at the start, and
+    again with the results at the end. ``checkpoint`` is where the training continues from; None: it starts.
     """
 
     folder: Path
@@ -47,7 +47,7 @@ class TrainingRun:
 
     @property
     def seed(self) -> int:
-        """The seed of everything that is drawn."""
+        """The seed of all random draws."""
         return int(self.plan["seed"])
 
     @property
@@ -56,7 +56,7 @@ class TrainingRun:
         return self.folder / CHECKPOINTS
 
     def attach(self, **about: Any) -> None:
-        """Tell the callbacks what is trained."""
+        """Inform the callbacks about the training."""
         for callback in self.callbacks:
             if isinstance(callback, RunAwareCallback):
                 callback.attach(self.folder, **about)
@@ -68,8 +68,8 @@ class TrainingRun:
     def write(
         self, model: PreTrainedModel, tokenizer: Any, measured: Mapping[str, Any], facts: Mapping[str, Any]
     ) -> None:
-        """Save the model with its tokenizer, what was ``measured``, and the record: the plan, the ``facts``,
-        and what each training says of itself."""
+        """Save the model with its tokenizer, what was ``measured``, and the record: the plan, the
+        ``facts``, and additions by kind of training."""
         model.save_pretrained(self.folder)
         tokenizer.save_pretrained(self.folder)
         write_json(self.folder / MEASURED, measured)
@@ -91,8 +91,8 @@ def training_run(
     overwrite: bool,
     record: str = RECORD,
 ) -> Iterator[TrainingRun]:
-    """A training whose folder becomes ``out`` when the block ends well (`workspace`), and whose random
-    numbers come from the seed of the plan.
+    """A training whose folder becomes ``out`` if the block succeeds (`workspace`), and whose random numbers
+    come from the seed of the plan.
 
     Raises:
         InputError: as `workspace`.

@@ -1,4 +1,4 @@
-"""What a training writes into its run folder beside the model (`glasshead.opening.run` reads it)."""
+"""What a training writes into its run folder next to the model (`glasshead.opening.run` reads it)."""
 
 import json
 import platform

@@ -55,7 +55,7 @@ def test_repeats(tmp_path, tiny):
         (f"{FROZEN} --minimum-frequency 5", "with the same --vocabulary-size and --minimum-frequency"),
         (f"{FROZEN} --model encoder", "are for the model 'pooled', not 'encoder'"),
         (f"{ADVERSARIAL} --adversary-weight -1", "--adversary-weight must be 0 or a positive number"),
-        (f"{ADVERSARIAL} --set activation=tanhmax", "no distribution over tokens"),
+        (f"{ADVERSARIAL} --set activation=tanhmax", "not a distribution over tokens"),
         ("--adversary-weight 1", "--adversary-weight is for --attention adversarial:RUN"),
     ],
 )
@@ -86,6 +86,6 @@ def test_the_curve(tmp_path, tiny):
     says = refusal(tmp_path, *command, adversaries[0], "--out", tmp_path / "new.svg")
     assert "have one λ, 0: leave one of them out" in says
     says = refusal(tmp_path, *command, tiny.softmax, "--out", tmp_path / "new.svg")
-    assert f"is no adversary: train one with --attention adversarial:{tiny.softmax}" in says
+    assert f"is not an adversary: train one with --attention adversarial:{tiny.softmax}" in says
     other = ("plot", "adversary-curve", adversaries[0], "synthetic", adversaries[1])
-    assert "departs from another run" in refusal(tmp_path, *other, "--out", tmp_path / "new.svg")
+    assert "starts from another run" in refusal(tmp_path, *other, "--out", tmp_path / "new.svg")

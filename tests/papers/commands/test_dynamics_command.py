@@ -135,9 +135,7 @@ class TestWatched:
         )
         assert len(more.steps) == FEW_SNAPSHOTS
         found = [gap_finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
-        expected = (
-            "snapshots 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
-        )
+        expected = "snapshots 100 steps apart are too far apart for some terms: train with --watch-every 10"
         assert interval_remark(more, found) == (expected if hint else None)
 
     def test_without_plain_descent_there_is_no_ledger(self, runs, tmp_path):
@@ -226,7 +224,7 @@ class TestWatched:
         ("tokens", "message"),
         [
             ("superbe", "the model knows no token 'superbe': did you mean 'superb'?"),
-            ("superb,xqzwvk", "the model knows no token 'xqzwvk', and no followed one is like it"),
+            ("superb,xqzwvk", "the model knows no token 'xqzwvk', and no followed token is similar"),
             (",", "names nothing"),
             ("a,b,c,d,e,f,g,h,i", "--tokens takes at most 8 tokens, not 9"),
         ],
@@ -333,14 +331,14 @@ class TestNotWatched:
 
     def test_a_model_that_shows_on_texts_only(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "encoder", "--out", tmp_path / "a.html")
-        assert "nothing can be shown of a model whose scores depend on its texts" in said
+        assert "a model whose scores depend on its texts" in said
         assert "name the data of the training (DATA)" in said
 
     def test_without_a_closed_form_missing_data_are_named_with_the_remedy(self, runs, tmp_path):
         run = moved(runs / "lstm", tmp_path)
         shutil.rmtree(run / "dynamics")
         said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
-        assert "gone.csv is not here, so nothing can be shown" in said
+        assert "gone.csv is not here, so a model whose scores depend on its texts cannot be shown" in said
         assert "no closed form is known for the score context over the encoder lstm" in said
         assert "name the data of the training (DATA)" in said
         assert "one snapshot, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
@@ -395,7 +393,7 @@ class TestRefusals:
         record = {"what": "news recommender", "recipe": {}, "data": {}, "seed": 0}
         (tmp_path / "news" / "run.json").write_text(json.dumps(record))
         said = refusal(tmp_path, "dynamics", tmp_path / "news", "--out", tmp_path / "a.html")
-        assert "is a news recommender, no classifier" in said
+        assert "is a news recommender, not a classifier" in said
 
     def test_ratings_by_one_learned_query(self, stars, tmp_path):
         rated = ("train", stars, "--task", "regression", "--epochs", "1")
@@ -407,7 +405,7 @@ class TestRefusals:
         assert "the layers of the models 'encoder' and 'hierarchical' can be recorded" in said
         glasshead(*rated, "--out", tmp_path / "run")
         said = refusal(tmp_path, "dynamics", tmp_path / "run", "--out", tmp_path / "a.html")
-        assert "predicts ratings: words have no polarity there" in said
+        assert "predicts ratings: words have no polarity" in said
 
     def test_a_page_within_what_is_read(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "dp", "--out", runs, "--overwrite")
@@ -434,7 +432,7 @@ class TestPlot:
         ("run", "options", "message"),
         [
             ("dp", ["--what", "ledgre"], "unknown plot 'ledgre': did you mean 'ledger'?"),
-            ("dp", ["--what", "tokens"], "name one by --token"),
+            ("dp", ["--what", "tokens"], "name one with --token"),
             (
                 "dp",
                 ["--what", "scores", "--token", "superb"],
@@ -442,11 +440,11 @@ class TestPlot:
             ),
             ("dp", ["--what", "scores", "--step", "3"], "--step is for boxes and scatter"),
             ("dp", ["--what", "boxes", "--step", "99999"], "there is no step 99,999"),
-            ("dp", ["--what", "layers"], "layers are recorded of models with several of them"),
+            ("dp", ["--what", "layers"], "only models with several layers record them"),
             ("dp", ["--what", "ledger", "--token", "superbe"], "did you mean 'superb'?"),
             ("dp", ["--what", "ledger", "--token", "[UNK]"], "'[UNK]' was not followed"),
-            ("dp", ["--what", "contexts"], "only where the encoder reads the words around it"),
-            ("plain", ["--what", "contexts"], "only where the encoder reads the words around it"),
+            ("dp", ["--what", "contexts"], "only if the encoder reads the words around"),
+            ("plain", ["--what", "contexts"], "only if the encoder reads the words around"),
             ("plain", ["--what", "scores"], "train with --watch dynamics"),
             ("plain", ["--what", "ledger"], "was not recorded"),
             ("adagrad", ["--what", "ledger"], "adagrad rescales"),

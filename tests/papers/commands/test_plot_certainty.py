@@ -109,9 +109,9 @@ def test_where_the_rank_of_logits_says_nothing(folder, name, said, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--lengths", "1"), "leaves no word beside special tokens: begin at 2"),
+        (("--lengths", "1"), "leaves no room for words between special tokens: start at 2"),
         (("--lengths", "129"), "the model reads at most 128 tokens, not 129"),
-        (("--lengths", "100"), "no text has 100 tokens, the longest has 2"),
+        (("--lengths", "100"), "no text has 100 tokens; the longest has 2"),
         (("--lengths", "many"), "--lengths takes 1 to 40 numbers"),
         (("--layer", "7"), "there is no attention layer 7"),
         (("--head", "6"), "has no head 6"),

@@ -101,13 +101,13 @@ def test_a_setting_that_this_version_does_not_know(runs, tmp_path):
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        (["1"], "these runs have one ratio of positive to negative texts, 1: name runs of two or more"),
+        (["1"], "these runs have the same ratio of positive to negative texts, 1: name runs of two or more"),
         (["1", "query-key"], "has no VᵀW"),
         (["1", "plain"], "was not recorded: train with --watch dynamics"),
         (["genres", "1"], "has 3 classes: a ratio of positive to negative texts needs two"),
         (
             ["1", "other scale"],
-            "other scale differ in temperature: name runs that differ in their texts and seeds alone",
+            "other scale differ in temperature: name runs that differ only in their texts and seeds",
         ),
         (["1", "affine 2"], "differ in encoder"),
         (["1", "nothing"], "is not a run (does not exist)"),

@@ -84,7 +84,7 @@ class TestHeads:
             ("pair", [TEXT], "give the second one with --pair"),
             ("first", [TEXT, "--layer", "1"], "there is no layer 1: choose from 0 (encoder.layers.0"),
             ("first", [TEXT, "--heads", "1,6"], "has no head 6: its heads are 0 to 5"),
-            ("first", [TEXT, "--heads", "0.5"], "counts from 0 in whole numbers"),
+            ("first", [TEXT, "--heads", "0.5"], "takes whole numbers from 0"),
             ("first", [TEXT, "--heads", "a"], "--heads takes 1 to 16 numbers"),
             ("first", [TEXT, "--out", "a.gif"], "must end in"),
             ("nothing", [TEXT], "is not a run"),

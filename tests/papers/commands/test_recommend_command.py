@@ -55,7 +55,7 @@ def test_the_next_command_reads_logs_that_the_training_has_not(made, tmp_path):
             assert remarks == ""
         else:
             (line,) = remarks.splitlines()
-            assert line.startswith(f"{made}/logs/{logs} holds what {tmp_path}/run {word}")
+            assert line.startswith(f"{made}/logs/{logs} contains what {tmp_path}/run {word}")
 
 
 def test_settings_that_have_an_option_may_be_set_as_well(made, tmp_path):
@@ -73,7 +73,7 @@ def test_word_vectors_of_another_size(made, tmp_path):
     vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
     train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run", "--vectors", vectors)
     message = refusal(tmp_path, *train, "--set", "hidden_size=8")
-    assert f"{vectors} has vectors of 4 values where embeddings of 8 are wanted" in message
+    assert f"{vectors} has vectors of 4 values, but the embeddings have 8" in message
     glasshead(*train, "--epochs", 1, "--preset", "da-transformer", "--set", "num_attention_heads=2")
     assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["hidden_size"] == 4
 
@@ -225,7 +225,7 @@ class TestRows:
         logs = write_logs(tmp_path / "logs", news=("N9", *NEWS, "N8"))
         result = glasshead("recommend", "evaluate", made / "run", logs, "--skip-bad-rows")
         assert "left out: " in result.stderr
-        assert "news.tsv line 1: 1 field where news have 8, and 1 more row\n" in result.stderr
+        assert "news.tsv line 1: 1 field where news has 8, and 1 more row\n" in result.stderr
         ran = glasshead("recommend", "train", logs, "--out", tmp_path / "run", "--skip-bad-rows", *SMALL)
         assert "and 1 more row\n" in ran.stderr
         record = json.loads((tmp_path / "run" / "run.json").read_text())
@@ -234,9 +234,7 @@ class TestRows:
     def test_what_cannot_be_ranked_is_told(self, made, tmp_path):
         logs = write_logs(tmp_path / "logs", behaviors=(*BEHAVIORS, BEHAVIORS[0].replace("-1", "-0")))
         result = glasshead("recommend", "evaluate", made / "run", logs)
-        assert (
-            "1 of 4 impressions cannot be ranked: nothing in it was clicked, or everything\n" in result.stderr
-        )
+        assert "1 of 4 impressions cannot be ranked: none or all of their news was clicked\n" in result.stderr
         assert "3 impressions" in result.stdout
 
     def test_without_clicks(self, made, tmp_path):
@@ -287,13 +285,13 @@ def test_a_run_of_another_kind(made, tmp_path):
     )
     (tmp_path / "run.json").write_text('{"recipe": 1}', encoding="utf-8")
     message = refusal(tmp_path, "recommend", "evaluate", tmp_path, dev)
-    assert "no run of 'glasshead recommend train" in message
+    assert "not a run of 'glasshead recommend train" in message
 
 
 def test_a_run_does_not_replace_its_logs(made, tmp_path):
     logs = shutil.copytree(made / "logs", tmp_path / "logs")
     arguments = ("recommend", "train", logs / "train", "--out", logs, "--overwrite")
-    assert "which is read" in refusal(tmp_path, *arguments)
+    assert "which is an input" in refusal(tmp_path, *arguments)
 
 
 @pytest.mark.slow

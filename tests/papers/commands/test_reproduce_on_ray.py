@@ -41,7 +41,7 @@ def test_a_killed_worker_loses_nothing(ray_address, ray_folder, tmp_path):
 def test_nodes_that_differ_are_named(ray_address, tmp_path, monkeypatch):
     with cluster.connect(Cluster(ray_address)) as ray:
         cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path)
-        with pytest.raises(InputError, match=r"does not see .*none, where the data are"):
+        with pytest.raises(InputError, match=r"does not see .*none, which holds the data"):
             cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path / "none")
         here = cluster.versions() | {"torch": "1.0"}
         monkeypatch.setattr(cluster, "versions", lambda: here)
@@ -64,7 +64,7 @@ def test_what_cannot_be_meant_is_refused(tmp_path):
 
 def test_without_ray_its_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "extra 'ray'" in refusal(tmp_path, *QUICK, "--ray", "auto")
+    assert "glasshead[ray]" in refusal(tmp_path, *QUICK, "--ray", "auto")
 
 
 def test_how_many_tasks_have_room():

@@ -282,7 +282,7 @@ def test_many_looks_are_thinned_out(data, tmp_path, monkeypatch):
         (
             {"score": "query-key", "value_dim": 4},
             None,
-            "closed forms are known where the vectors themselves",
+            "closed forms exist only if the vectors themselves",
         ),
     ],
 )
@@ -344,7 +344,7 @@ def test_more_classes_are_seen_each_towards_its_own(tmp_path):
 
 @pytest.mark.parametrize("every", [0, -3])
 def test_steps_are_counted_from_one_on(every):
-    with pytest.raises(InputError, match="`every` counts steps from 1 on"):
+    with pytest.raises(InputError, match="`every` is a number of steps from 1"):
         dynamics_callback(None, every)
 
 
@@ -378,7 +378,7 @@ def test_no_history(tmp_path):
 
 
 def test_signed_scores_are_those_of_the_canonical_gauge(data, tmp_path):
-    # The sign that a seed happens to learn is no finding: positive words end on the positive side in all.
+    # The sign that a seed happens to learn is not a finding: positive words end on the positive side in all.
     signs = set()
     for seed in range(6):
         out = tmp_path / str(seed)

@@ -178,7 +178,7 @@ class TestRefused:
             global_scores(model_of({}), ids)
 
     def test_other_tokens(self):
-        with pytest.raises(ValueError, match="not of the same tokens"):
+        with pytest.raises(ValueError, match="about different tokens"):
             disagreement(scores([1, 2], [3, 4]), scores([1.0], [3]))
 
     def test_groups_of_other_tokens(self):

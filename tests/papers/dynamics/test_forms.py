@@ -269,13 +269,13 @@ class TestTheTrainedModel:
             ({"encoder": "lstm"}, "no closed form is known for the score context over the encoder lstm"),
             ({"score": "additive", "encoder": "affine"}, "the score additive over the encoder affine"),
             ({"activation": "tanhmax"}, "closed forms are known for softmax, not for tanhmax"),
-            ({"value_dim": 3}, "where the vectors themselves are the values"),
+            ({"value_dim": 3}, "only if the vectors themselves are the values"),
         ],
     )
     def test_models_without_one(self, options, reason):
         model = random_model(**options)
         assert reason in no_closed_form_reason(model)
-        with pytest.raises(InputError, match="are recorded all the same"):
+        with pytest.raises(InputError, match="are recorded anyway"):
             form_of(model)
 
     def test_ratings_have_none(self):

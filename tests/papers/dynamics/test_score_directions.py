@@ -95,7 +95,7 @@ def test_what_does_not_move_has_no_sign():
 
 
 def test_scores_that_read_their_text_are_refused():
-    with pytest.raises(InputError, match="a score of its own without an LSTM"):
+    with pytest.raises(InputError, match="separate scores only without an LSTM"):
         score_motion(random_model(encoder="lstm", hidden_size=6), random_batch())
 
 

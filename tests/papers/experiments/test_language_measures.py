@@ -85,7 +85,7 @@ def test_bigrams_are_what_counting_finds():
 
 
 def test_measures_and_recipes_go_together(job):
-    with pytest.raises(InputError, match="trains no classifier"):
+    with pytest.raises(InputError, match="does not train a classifier"):
         MEASURES["classifier"](job)
     classifier = job.cell.with_fields(recipe=preset_config(None, None))
     with pytest.raises(InputError, match="not for language models"):

@@ -213,7 +213,7 @@ def test_of_claims_that_are_not_so_one_in_twenty_is_decided():
 def test_what_could_not_have_been_seen_is_no_verdict():
     paper, (found,) = judged((0.0,) * 4, noise=0.3, effect=0.01)
     assert found.verdict == "cannot tell"
-    assert "would mostly stay unseen, the paper's is +0.010" in claims_markdown(paper, [found])
+    assert "would mostly be missed, the paper's is +0.010" in claims_markdown(paper, [found])
 
 
 def test_the_numbers_of_every_setting_are_kept():

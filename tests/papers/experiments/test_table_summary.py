@@ -184,7 +184,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     assert summary.cells[0].inside() == {1001: True, 1002: False, 1003: True}
     low, high = stats.binomtest(2, 3).proportion_ci()
     text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))
-    assert "2 of 3 held-out seeds fell" in text
+    assert "2 of 3 held-out seeds were inside" in text
     assert f"67 %; exact 95 % interval {100 * low:.0f} to {100 * high:.0f}" in text
     few = summary_of(
         chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []}

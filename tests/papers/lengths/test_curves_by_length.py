@@ -78,7 +78,7 @@ def test_the_usual_lengths_of_logits(models):
     model, tokenizer = open_model(models / "softmax")
     assert usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD) == (6, 7, 8)
     tokenizer.model_max_length = 5
-    with pytest.raises(InputError, match="give other weights to no text of 5 tokens"):
+    with pytest.raises(InputError, match="have no alternative weights for texts of 5 tokens"):
         usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD)
 
 

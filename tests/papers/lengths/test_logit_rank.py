@@ -94,7 +94,7 @@ def test_alternatives_beyond_the_reach_of_the_keys():
     "weights", [np.array([[0.5, 0.5, 0.0]]), np.full(3, 1 / 3), np.array([[0.5, np.nan]])]
 )
 def test_refused(weights):
-    with pytest.raises(InputError, match="weights \\[rows, n\\] above 0: leave masked keys out"):
+    with pytest.raises(InputError, match="weights \\[rows, n\\] must be above 0: leave masked keys out"):
         least_rank(weights)
 
 

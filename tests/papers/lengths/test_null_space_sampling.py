@@ -214,7 +214,7 @@ def test_refused(changed, message):
 
 def test_logits_refused():
     rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match="the logits have rank 5, more than keys of size 3 give"):
+    with pytest.raises(InputError, match="the logits have rank 5, more than keys of size 3 allow"):
         sample_null_logits(np.zeros((6, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)
     with pytest.raises(InputError, match=r"logits \[rows, n\] need values"):
         sample_null_logits(np.zeros((5, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)

@@ -138,7 +138,7 @@ def test_refused(folder, text, limit, says):
 def test_other_models_and_data_are_refused(folder, tmp_path):
     data = load("histogram", OPTIONS)
     train(data, preset_config("s4", None).with_changes(epochs=1), tmp_path / "pooled", source=SOURCE)
-    with pytest.raises(InputError, match="is no token classifier"):
+    with pytest.raises(InputError, match="is not a token classifier"):
         compare_minima([tmp_path / "pooled"])
     other = SOURCE | {"options": {"generator": {"instances": 300}}}
     config = preset_config("token-classifier", None).with_settings(SMALL | {"epochs": 1})

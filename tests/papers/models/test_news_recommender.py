@@ -147,7 +147,7 @@ def test_saves_and_loads_through_auto_model(tmp_path, attention):
     [
         ({"history_length": 0}, "`history_length` must be at least 1"),
         ({"hidden_size": 0}, "`hidden_size` must be at least 1"),
-        ({"positions": "learned"}, "have no place among 30 learned positions"),
+        ({"positions": "learned"}, "do not fit into 30 learned positions"),
     ],
 )
 def test_refused(options, says):

@@ -132,7 +132,7 @@ def test_explained_by_every_kind_of_method(layers):
             (alone,) = EXPLAINERS[method](model, TOKENIZER, [text])
             assert attribution.scores == pytest.approx(alone.scores, abs=1e-9)
             assert any(attribution.scores)
-    with pytest.raises(InputError, match="works out one row of its last layer"):
+    with pytest.raises(InputError, match="computes only the row of the target token in its last layer"):
         EXPLAINERS["rollout"](model, TOKENIZER, TEXTS)
 
 

@@ -158,10 +158,10 @@ def test_three_classes(tmp_path):
 
 @pytest.mark.parametrize("word", ["tanhmax", "relu"])
 def test_weights_that_are_no_distribution_are_refused(data, other, tmp_path, word):
-    with pytest.raises(InputError, match="no distribution over tokens"):
+    with pytest.raises(InputError, match="not a distribution over tokens"):
         train(data, adversary(other, 0.1, activation=word), tmp_path / "out")
     signed = train(data, RECIPE.with_settings({"attention": word, "epochs": 1}), tmp_path / "signed")
-    with pytest.raises(InputError, match="no distribution over tokens"):
+    with pytest.raises(InputError, match="not a distribution over tokens"):
         train(data, adversary(signed, 0.1), tmp_path / "out")
 
 
@@ -179,7 +179,7 @@ def test_weights_of_the_divergence_that_make_no_sense(weight):
 
 
 def test_it_has_a_loss_of_its_own():
-    with pytest.raises(InputError, match="an adversary has a loss of its own"):
+    with pytest.raises(InputError, match="an adversary has its own loss"):
         adversary("runs/other", 0.1, loss="hinge")
 
 

@@ -67,5 +67,5 @@ def test_weights_that_make_no_sweep(data, adversaries, tmp_path, weights):
 
 
 def test_a_sweep_needs_a_run(data, tmp_path):
-    with pytest.raises(InputError, match="needs a run to depart from"):
+    with pytest.raises(InputError, match="needs a run to start from"):
         train_adversaries(data, RECIPE, tmp_path)

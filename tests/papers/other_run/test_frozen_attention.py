@@ -114,7 +114,7 @@ def test_vectors_alone_have_no_imposed_weights(imposed):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"max_length": 64}, "reads 128 tokens of a text, this training 64: take `max_length=128`"),
+        ({"max_length": 64}, "reads 128 tokens of a text, this training 64: use `max_length=128`"),
         ({"min_freq": 4}, "the same `vocab_size` and `min_freq`"),
     ],
 )
@@ -127,7 +127,7 @@ def test_another_tokenizer_is_refused(data, lstm, tmp_path, settings, says):
 def test_another_kind_of_model_is_refused(data, lstm, tmp_path):
     encoder = TRAINING_PRESETS["da-transformer-small"].with_settings({"epochs": 1})
     other = train(data, encoder, tmp_path / "encoder")
-    with pytest.raises(InputError, match="only a pooled classifier has one weight for each token"):
+    with pytest.raises(InputError, match="only a pooled classifier has a single weight per token"):
         train(data, frozen(other), tmp_path / "out")
 
 

@@ -94,9 +94,9 @@ def test_the_same_seed_gives_the_same_numbers():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"activation": "tanhmax"}, "no distribution over tokens"),
-        ({"activation": "relu"}, "no distribution over tokens"),
-        ({"classes": 3}, "predict other classes"),
+        ({"activation": "tanhmax"}, "not a distribution over tokens"),
+        ({"activation": "relu"}, "not a distribution over tokens"),
+        ({"classes": 3}, "predict different classes"),
     ],
 )
 def test_what_cannot_be_compared(options, says):

@@ -34,11 +34,11 @@ def test_only_line_feeds_end_a_row(tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("N5\tfood\tnews\tShort row", "news.tsv line 2: 4 fields where news have 8"),
-        ("\tfood\tnews\tTitle\t\t\t[]\t[]", "line 2: '' is no id of news"),
-        ("N 5\tfood\tnews\tTitle\t\t\t[]\t[]", "line 2: 'N 5' is no id of news"),
+        ("N5\tfood\tnews\tShort row", "news.tsv line 2: 4 fields where news has 8"),
+        ("\tfood\tnews\tTitle\t\t\t[]\t[]", "line 2: '' is not a news id"),
+        ("N 5\tfood\tnews\tTitle\t\t\t[]\t[]", "line 2: 'N 5' is not a news id"),
         ("N5\tfood\tnews\t \t\t\t[]\t[]", "line 2: the title is empty"),
-        (NEWS[0], "line 2: the id N1 stands there twice"),
+        (NEWS[0], "line 2: the id N1 occurs twice"),
     ],
 )
 def test_bad_news(tmp_path, row, says):
@@ -57,8 +57,8 @@ def test_bad_news(tmp_path, row, says):
     [
         ("9\tU9\t11/13/2019 8:36:57 AM\tN1", "behaviors.tsv line 3: 4 fields where impressions have 5"),
         ("9\t\t11/13/2019 8:36:57 AM\tN1\tN3-1", "line 3: the id of the impression or of the user is empty"),
-        ("9\tU9\t2019-11-13 08:36\tN1\tN3-1", "line 3: '2019-11-13 08:36' is no time such as"),
-        ("9\tU9\t13/13/2019 8:36:57 AM\tN1\tN3-1", "is no time"),
+        ("9\tU9\t2019-11-13 08:36\tN1\tN3-1", "line 3: '2019-11-13 08:36' is not a time such as"),
+        ("9\tU9\t13/13/2019 8:36:57 AM\tN1\tN3-1", "is not a time"),
         ("9\tU9\t11/13/2019 8:36:57 AM\tN1\t", "line 3: nothing is shown"),
         ("9\tU9\t11/13/2019 8:36:57 AM\tN1\tN3-1 N4-2", "line 3: 'N4-2' does not end in -0 or -1"),
         ("9\tU9\t11/13/2019 8:36:57 AM\tN1\tN3-1 N4", "line 3: 'N4' does not end in -0 or -1"),
@@ -109,10 +109,10 @@ def test_news_that_are_skipped_are_unknown(tmp_path):
 def test_missing_and_empty_files(tmp_path, name):
     folder = write_logs(tmp_path / "logs")
     (folder / name).write_bytes(b"\n")
-    with pytest.raises(InputError, match=f"{name} holds no row"):
+    with pytest.raises(InputError, match=f"{name} has no row"):
         read_logs(folder)
     (folder / name).write_bytes(b"x\n")
-    with pytest.raises(InputError, match=f"{name} holds no good row"):
+    with pytest.raises(InputError, match=f"{name} has no good row"):
         read_logs(folder, skip_bad_rows=True)
     (folder / name).unlink()
     with pytest.raises(InputError, match="no such file"):

@@ -106,7 +106,7 @@ def test_word_vectors(logs, tmp_path):
     assert run.model.config.hidden_size == 4
     assert run.record["notes"][0].startswith(f"word vectors of {vectors}: 2 of ")
     assert run.record["recipe"] == recipe.with_changes(hidden_size=4).as_dict()
-    with pytest.raises(InputError, match="vectors of 4 values where embeddings of 8 are wanted"):
+    with pytest.raises(InputError, match="vectors of 4 values, but the embeddings have 8"):
         train_recommender(logs, recipe.with_changes(hidden_size=8), tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -199,7 +199,7 @@ def test_what_is_no_run(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         load_recommender(tmp_path / "nothing")
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no run of `glasshead\.papers\.recommend\.train_recommender`"):
+    with pytest.raises(InputError, match=r"not a run of `glasshead\.papers\.recommend\.train_recommender`"):
         load_recommender(tmp_path)
     (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
     with pytest.raises(InputError, match=r"is damaged .*is missing"):

@@ -112,9 +112,9 @@ def test_every_group_has_a_line_in_the_ledger():
     found = told(undecided_ledger(), tokens=())
     said = " ".join(printed(found).split())
     for line in (
-        "positive: no part leads: these tokens do not tell which is the largest.",
-        "negative: no part leads: these tokens do not tell which is the largest.",
-        "neutral: undecided: too few tokens to tell which part is the largest.",
+        "positive: no part leads: these tokens do not show which is the largest.",
+        "negative: no part leads: these tokens do not show which is the largest.",
+        "neutral: undecided: too few tokens to say which part is the largest.",
     ):
         assert line in said
     judged = [part for part in rank_terms(found, "score") if part.verdict]
@@ -140,10 +140,10 @@ def test_no_verdict_without_an_interval():
     said = printed(told(lonely, tokens=()))
     assert "Positive tokens" not in said
     assert "positive: D is" not in said
-    assert "No verdict of fewer than 10 tokens: positive (1)." in said
+    assert "No verdict for fewer than 10 tokens: positive (1)." in said
     assert "Undecided" not in said
     assert "too few" in said
-    assert "No verdict of fewer" not in printed(told())
+    assert "No verdict for fewer" not in printed(told())
     assert "Negative tokens have lower attention scores than neutral ones" in said
 
 
@@ -164,8 +164,8 @@ def test_groups_whose_names_look_like_a_comparison():
 @pytest.mark.usefixtures("undrawn")
 def test_no_terms_no_words_about_them():
     history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
-    assert "Ledger. What is left over" in plain(dynamics_page(told()))
-    assert "Ledger. What is left over" not in plain(dynamics_page(told(history)))
+    assert "Ledger. The difference between" in plain(dynamics_page(told()))
+    assert "Ledger. The difference between" not in plain(dynamics_page(told(history)))
 
 
 def test_tokens_from_start_to_the_chosen_step():
@@ -219,7 +219,7 @@ def test_what_is_missing_is_said_once():
 @pytest.mark.usefixtures("undrawn")
 def test_a_token_in_no_group_is_explained():
     for grouped_by, why in (
-        ("truth", "none of the planted tokens"),
+        ("truth", "because it was not planted"),
         ("γ", "3 times as often as in all others"),
     ):
         history = fake_histories.history(grouped_by=grouped_by)
@@ -246,14 +246,16 @@ def with_weights(history, change, seen=None):
 
 @pytest.mark.usefixtures("undrawn")
 def test_scores_and_weights_that_go_opposite_ways_are_remarked_on():
-    why = "Scores and weights of neutral tokens went opposite ways: a weight is relative to the scores of"
+    why = (
+        "Scores and weights of neutral tokens moved in opposite directions: a weight depends on the scores of"
+    )
     for change, activation, there in (
         (0.05, "softmax", True), (-0.05, "softmax", False), (0.0, "softmax", False), (0.05, "relu", False),
     ):  # fmt: skip
         found = told(with_weights(fake_histories.history(activation=activation), change))
         for said in (plain(dynamics_page(found)), " ".join(printed(found).split())):
             assert (why in said) == there
-            assert "of positive tokens went" not in said
+            assert "of positive tokens moved" not in said
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -354,7 +356,7 @@ def test_a_ledger_of_small_numbers_is_none_of_zeros():
     history = small(2.4e-7)
     found = DynamicsSummary("small", history, findings(history, step=10), step=10)
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
-        assert "No intervals: fewer than three snapshots do not show" in said
+        assert "No intervals: with fewer than three snapshots the error" in said
     shown = {(part.group, part.term): (part.added, part.interval) for part in rank_terms(found, "score")}
     assert shown["positive", "D"] == ("+6.0·10⁻⁸", "–")
     assert shown["positive", "E"] == ("−1.5·10⁻⁸", "–")
@@ -508,8 +510,7 @@ def test_a_layer_without_a_residual_has_a_reason():
     )
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
         assert (
-            "Layer 1 has no distance from rank one: it compares rows, and one alone is worked out there."
-            in said
+            "Layer 1 has no distance from rank one: it compares rows, but only one is computed there." in said
         )
 
 

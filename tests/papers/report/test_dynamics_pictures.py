@@ -151,7 +151,7 @@ def test_tokens_in_their_texts_and_alone():
             here = history.contexts["group"] == group
             expected = [history.contexts[f"{where} {name}"][here] for name in ("polarity", "score")]
             np.testing.assert_allclose(drawn_as.get_offsets(), np.stack(expected, axis=1))
-    with pytest.raises(InputError, match="only where the encoder reads the words around it"):
+    with pytest.raises(InputError, match="only if the encoder reads the words around"):
         PLOTS["contexts"].draw(fake_histories.history(), PlotOptions())
 
 
@@ -417,7 +417,7 @@ def test_layers_by_quantity():
         "Entropy of attention", "Distance from rank one", "Agreement with gradients",
     ]  # fmt: skip
     assert [40.0, pytest.approx(0.5)] in lines(figure.axes[0])[2]
-    with pytest.raises(InputError, match="several of them"):
+    with pytest.raises(InputError, match="models with several layers"):
         PLOTS["layers"].draw(fake_histories.history(), PlotOptions())
 
 
@@ -441,31 +441,29 @@ def test_layers_have_no_tokens(name):
 
 @pytest.mark.parametrize("name", ["polarity", "scores", "weights", "coupling"])
 def test_the_reason_why_layers_have_no_scores_is_theirs(name):
-    with pytest.raises(
-        InputError, match=r"no number of their own in a model with layers .* `what='layers'`$"
-    ):
+    with pytest.raises(InputError, match=r"no separate numbers in a model with layers .* `what='layers'`$"):
         PLOTS[name].draw(fake_histories.layered(), PlotOptions())
 
 
 @pytest.mark.parametrize(
-    ("every", "words"), [(1, "one batch each."), (20, "snapshots that are 20 steps apart.")]
+    ("every", "words"), [(1, "single batches."), (20, "snapshots that are 20 steps apart.")]
 )
 def test_a_ledger_says_what_its_rest_is_due_to(every, words):
     history = fake_histories.history(every=every)
     for asked in (PlotOptions(), CHOSEN):
         caption = PLOTS["ledger"].draw(history, asked).caption
-        assert "steps that are not infinitely small and of one batch each" in caption
+        assert "finite steps on single batches" in caption
         assert words in caption
 
 
 def test_vtw_pulls_only_where_a_closed_form_says_so():
     known = PLOTS["coupling"].draw(fake_histories.history(), PlotOptions()).caption
     assert "positive tokens gain attention through it" in known
-    why = "no closed form is known for this"
+    why = "there is no closed form for this"
     bare = fake_histories.history(form=None, why_no_form=why, terms={}, exact=False)
     unknown = PLOTS["coupling"].draw(bare, PlotOptions()).caption
     assert "gain attention" not in unknown
-    assert f"How it moves scores is not known here: {why}." in unknown
+    assert f"Its effect on scores is not known here: {why}." in unknown
 
 
 def test_what_a_print_cannot_do_is_said_on_the_page_alone():

@@ -34,19 +34,19 @@ class CpuTiled(Kernel):
         if not (isinstance(position, DistanceAware) and position.adjust == "early-multiply"):
             return acts_late_reason(call) or "its scores are not ReLU(q·k) · f of a distance"
         if not is_softmax(call.mechanism.activation):
-            return "its weights are no softmax"
+            return "its weights are not a softmax"
         if call.q.is_cuda or torch.compiler.is_compiling():
-            return "it is for a CPU, and no compiler reads it"
+            return "it is for CPUs and cannot be compiled"
         if call.dropout:
-            return "it drops no weights: set dropout=0"
+            return "it has no dropout: set dropout=0"
         if mask.causal or mask.attn_mask is not None:
-            return prefixes_reason(call) or "it knows padding, and no causal mask"
+            return prefixes_reason(call) or "it supports padding, but no causal mask"
         if mask.first is None:
-            return "its queries are consecutive"
+            return "its queries must be consecutive"
         if mask.padding is not None and (
             has_holes(mask.padding) if mask.count_padding is None else mask.count_padding
         ):
-            return "it knows padding at the ends, and no holes"
+            return "it supports padding at the ends, but no gaps"
         return None
 
     def is_preferred(self, call: AttentionInputs) -> bool:

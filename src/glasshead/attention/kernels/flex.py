@@ -98,12 +98,12 @@ def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
 def reason_against_flex(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
     if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
-        return "its activation is no softmax of anything"
+        return "its activation is not a softmax"
     late = acts_late_reason(call)
     if late is not None:
         return late
     if not changes_single_scores(call):
-        return "its position is no change of single scores"
+        return "its position does not change each score separately"
     if call.dropout:
         return "it has no dropout"
     imprecise = double_precision_reason(call)

@@ -24,7 +24,7 @@ class Kernel(ABC):
         """Why this kernel cannot serve the call, as the end of a sentence; None if it can."""
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        """Whether the automatic choice should take it once it can serve."""
+        """Whether the automatic choice should take it when it is possible."""
         return True
 
     @abstractmethod
@@ -40,9 +40,11 @@ def acts_late_reason(call: AttentionInputs) -> str | None:
 
 
 def products_reason(call: AttentionInputs) -> str | None:
-    """Refuses scores that are no dot products, and what acts on more than scores."""
+    """Refuses scores that are not dot products, and what acts on more than scores."""
     return (
-        acts_late_reason(call) if call.mechanism.position.is_dot_product else "its scores are no dot products"
+        acts_late_reason(call)
+        if call.mechanism.position.is_dot_product
+        else "its scores are not dot products"
     )
 
 
@@ -56,9 +58,9 @@ def lengthens_many_keys(call: AttentionInputs) -> bool:
 def prefixes_reason(call: AttentionInputs) -> str | None:
     """Refuses masks other than padding and the real keys up to each of consecutive queries."""
     if call.mask.attn_mask is not None:
-        return "it knows padding and causal masks, no pairs"
+        return "it supports padding and causal masks, but no masks of pairs"
     scattered = call.mask.causal and call.mask.first is None
-    return "under a causal mask its queries are consecutive" if scattered else None
+    return "under a causal mask its queries must be consecutive" if scattered else None
 
 
 def double_precision_reason(call: AttentionInputs) -> str | None:

@@ -23,7 +23,7 @@ class Linear(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        dropped = "it never holds the weights that dropout would act on: set dropout=0"
+        dropped = "it never stores the weights that dropout would act on: set dropout=0"
         return not_linear_reason(call) or prefixes_reason(call) or (dropped if call.dropout else None)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
@@ -62,7 +62,7 @@ def not_linear_reason(call: AttentionInputs) -> str | None:
         and linear == "sum"
         and not call.mechanism.position.nonnegative_scores
     ):
-        return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
+        return "its scores can be negative, and the sum activation sets those to zero: add a cosine position"
     return products_reason(call)
 
 

@@ -130,5 +130,5 @@ KERNELS.register("native")(Native())
 
 
 def unbuilt() -> str:
-    """Why it serves nothing where nobody has compiled it."""
+    """Why it serves nothing where no one has compiled it."""
     return f"it is not compiled: call {spell('glasshead.attention.build_native')}"

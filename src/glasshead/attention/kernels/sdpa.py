@@ -18,7 +18,7 @@ SDPA_BLOCK = 2**22
 MADE = 6 * 2**20
 """Numbers made of q, k and v held at once: 24 MiB in float32, all heads of some two thousand tokens."""
 SMALL_SCORE = 0.5
-"""Scores below which the difference of their two exponentials is small beside either."""
+"""Scores below which the difference of their two exponentials is small next to either."""
 FEW_KEYS = 64
 """Keys below which (16 in truth) the kernel of the CPU says 0 for a query that is not a number."""
 
@@ -36,7 +36,7 @@ class SDPA(Kernel):
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
         activation = call.mechanism.activation
         if not (activation.uses_paired_exponential or is_softmax(activation)):
-            return "its weights are no softmax of dot products"
+            return "its weights are not a softmax of dot products"
         if activation.uses_paired_exponential and call.dropout:
             return products_reason(call) or (
                 "dropout on keys and their negatives is not dropout on weights: set dropout=0"

@@ -22,7 +22,7 @@ class Cosine(Position):
     ``cosformer``, from whose weights the scale cancels.
 
     Raises:
-        InputError: if ``reach`` is no whole number above 0; on a longer sequence; on a scale that is
+        InputError: if ``reach`` is not a whole number above 0; on a longer sequence; on a scale that is
         not
             above 0.
 

@@ -33,14 +33,14 @@ class DistanceAware(Position):
     weights after the activation, whose rows then no longer sum to one.
 
     Learned per head: w_h, which starts at ``initial_w``: one number for all heads, or [least, most] in even
-    steps (a single head starts between the two). Unless given these are −0.05 and 0.05, so that heads
-    differ, half of them local and half distant as the paper finds after training, and |R| ≤ 1 up to 20
-    tokens, where no sigmoid is saturated. The paper does not say how w_h starts. v_h starts at 0: twice the
-    plain sigmoid; k_h and b_h of linear at 1.
+    steps (a single head starts between the two). The defaults are −0.05 and 0.05: half of the heads start
+    local and half distant, as the paper finds after training, and |R| ≤ 1 up to 20 tokens, so that no
+    sigmoid is saturated. The paper does not say how w_h starts. v_h starts at 0: twice the plain sigmoid;
+    k_h and b_h of linear at 1.
 
     Raises:
-        InputError: on an unknown mapping or adjustment, a threshold that is no finite number or not for
-            clip, and an ``initial_w`` that is neither a finite number nor two.
+        InputError: on an unknown mapping or adjustment, a threshold that is not a finite number or not for
+            clip, and an ``initial_w`` that is not one or two finite numbers.
 
     Source: Wu, Wu and Huang (2021), sections 3.1–3.3, 4.3 and 4.4.
     """

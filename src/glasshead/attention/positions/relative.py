@@ -18,7 +18,7 @@ from glasshead.attention.mask import TokenPositions
 def require_positions(positions: TokenPositions | None) -> TokenPositions:
     """Places that have to be there."""
     if positions is None:
-        raise TypeError("this position needs to know where the tokens stand")
+        raise TypeError("this mechanism needs the positions of the tokens")
     return positions
 
 

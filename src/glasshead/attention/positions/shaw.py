@@ -1,4 +1,4 @@
-"""Relative position representations: learned vectors of the clipped offset, beside keys and values."""
+"""Relative position representations: learned vectors of the clipped offset, next to keys and values."""
 
 import torch
 from jaxtyping import Float, Int
@@ -17,7 +17,7 @@ class Shaw(Position):
     Glorot and Bengio (2010) have it. ``clip`` is c, 16 unless given.
 
     Raises:
-        InputError: if ``clip`` is no whole number above 0.
+        InputError: if ``clip`` is not a whole number above 0.
 
     Source: Shaw, Uszkoreit and Vaswani (2018), eq. 3 and 4.
     """

@@ -14,7 +14,7 @@ from glasshead.attention.positions.relative import require_positions
 def sines(
     positions: Int[Tensor, "b n"], frequencies: Float[Tensor, " waves"], dtype: torch.dtype
 ) -> tuple[Float[Tensor, "b 1 n waves"], Float[Tensor, "b 1 n waves"]]:
-    """sin pω and cos pω, with angles in float64: of thousands of radians float32 keeps few digits."""
+    """sin pω and cos pω, with angles in float64, because float32 keeps few digits of thousands of radians."""
     angles = positions.double()[:, None, :, None] * frequencies
     return angles.sin().to(dtype), angles.cos().to(dtype)
 

@@ -20,7 +20,7 @@ class TransformerXL(Sinusoid):
     v ``[H, d]`` and W ``[H, d, r]``, initially normal with standard deviation 0.02.
 
     Raises:
-        InputError: if ``relative_dim`` is no even number above 0.
+        InputError: if ``relative_dim`` is not an even number above 0.
 
     Source: Dai et al. (2019), section 3.3, where u, v and R are so named and W is W_{k,R}.
     """

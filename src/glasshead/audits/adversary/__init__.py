@@ -2,8 +2,8 @@
 
 `Setting`, `Search`        what is asked, and how long                               setting.py
 `free_distances`           of all maps that the activation can produce               free.py
-`producible_distances`     of those that another query draws from the same keys      producible.py
-`same_output_distances`    of those with the same output of the head                 same_output.py
+`producible_distances`     of those that another query produces from the same keys      producible.py
+`same_output_distances`    among those with the same output of the head                 same_output.py
 `Found`                    what was found of each text                               free.py
 `Judgement`                what it says: findings and words                          judging.py
 search                     start after start until the best agree; one climb         waves.py, climb.py

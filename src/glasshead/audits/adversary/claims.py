@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from glasshead.audits.adversary.judging import ADVERSARIAL, EXACT, FEW, FLAT, FOUND, FREE
-from glasshead.audits.question import Outcome, decisive, usable
+from glasshead.audits.judging.question import Outcome, decisive, usable
 from glasshead.results import AuditCard, Finding, Holds
 
 HALF = 0.5

@@ -8,7 +8,7 @@ from torch import Tensor
 
 Distance = Callable[[Tensor, Tensor], Tensor]
 """The terms d_i(a_i, b_i) of a distance: each convex in b_i, and zero for b_i = a_i."""
-NO_WEIGHT = 1e-30  # below it a weight is zero: the slope of b ln b there has no end
+NO_WEIGHT = 1e-30  # below it a weight is zero: the slope of b ln b there is no end
 
 
 def jensen_shannon_terms(weights: Float[Tensor, "*#b"], others: Float[Tensor, "*#b"]) -> Float[Tensor, "*b"]:

@@ -44,8 +44,8 @@ class ForwardAdversary(Adversary):
         )
 
     def read_own(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        """The weights to depart from, kept with what may be edited: where keys are, in heads and rows that
-        are read."""
+        """The weights to depart from, kept with what may be edited: where keys are, in selected heads and
+        rows."""
         site = self.observation.site
         layout = token_layout(self.observation.model, self.passes.some(self.texts), site.key_unit)
         allowed = call.mask.allowed(weights.device).expand_as(weights) > 0

@@ -19,7 +19,7 @@ from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
 from glasshead.audits.adversary.waves import Reached, Waves
 from glasshead.audits.adversary.weight_families import border_parameters, two_token_parameters
-from glasshead.audits.null_weights import random_weights, same_mass, uniform_base
+from glasshead.audits.measuring.null_weights import random_weights, same_mass, uniform_base
 from glasshead.data import batch_size, batches
 from glasshead.explainers import TARGETS, ForwardObservation, LinearReadout
 from glasshead.huggingface import isolated_copy

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from glasshead.arrays import AnyFloats, Integers
-from glasshead.audits.question import QuestionSet
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, StatSummary, null_column
+from glasshead.audits.judging.question import QuestionSet
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import Interval, StatSummary, null_column
 from glasshead.nouns import Nouns
 from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 
@@ -194,7 +194,8 @@ class Judgement:
         if not known.any():
             return f"search: no {self.nouns.text} has another map"
         return (
-            f"search, converged for {int(converged[known].sum())} of {int(known.sum())} {self.nouns.texts}, "
+            f"search; it converged for {int(converged[known].sum())} of "
+            f"{int(known.sum())} {self.nouns.texts}, "
             f"from {int(starts[known].min())} to {int(starts[known].max())} starts each"
         )
 
@@ -221,7 +222,7 @@ def judge_distance(
     if over_random is None:
         return Verdict(words)
     if over_random[0] <= 0 <= over_random[1]:
-        return Verdict(f"{words}; not settled whether farther than for random weights")
+        return Verdict(f"{words}; these texts do not settle whether farther than for random weights")
     return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 

@@ -1,4 +1,4 @@
-"""The farthest weights with the same prediction, of those that another query draws from the same keys."""
+"""The farthest weights with the same prediction, of those that another query produces from the same keys."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ from glasshead.audits.adversary.plane import DIMENSIONS, QueryPlane
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.waves import Reached, Waves
 from glasshead.audits.adversary.weight_families import border_parameters, two_token_parameters
-from glasshead.audits.map_intervals import rows_for_site
-from glasshead.audits.view import ModelView
+from glasshead.audits.measuring.map_intervals import rows_for_site
+from glasshead.audits.measuring.view import ModelView
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import attention_rows
@@ -52,9 +52,9 @@ def unproducible_reason(context: ModelView) -> str | None:
         if explanation.model.pooling.score is None:
             return "its weights are those of another model"
         per_token = explanation.model.config.score == "query-key"
-        return "every token has a query of its own, so none draws the whole map" if per_token else None
+        return "every token has its own query, so none produces the whole map" if per_token else None
     if readout.part is not None and bool(readout.parts().any()):
-        return "each text of a pair has a map of its own"
+        return "each text of a pair has its own map"
     return None if context.sentence_of_token is None else "the keys are sentences"
 
 

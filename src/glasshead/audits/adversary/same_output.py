@@ -12,8 +12,8 @@ from glasshead.audits.adversary.distances import Distance
 from glasshead.audits.adversary.free import MAP_BASES, Found, Seeds, Texts
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.waves import AGREE, SAME
-from glasshead.audits.map_intervals import rows_for_site
-from glasshead.audits.null_weights import random_weights, same_mass
+from glasshead.audits.measuring.map_intervals import rows_for_site
+from glasshead.audits.measuring.null_weights import random_weights, same_mass
 from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, SameOutput, attention_rows
 
 OBJECTIVES, WAVES, ASCENTS = 16, 4, 20

@@ -11,7 +11,7 @@ from torch import Tensor
 from glasshead.audits.adversary.distances import Distance, jensen_shannon_terms, total_variation_terms
 from glasshead.audits.adversary.search import Search
 from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, WeightFamily
-from glasshead.audits.view import ModelView
+from glasshead.audits.measuring.view import ModelView
 from glasshead.identifiability import weight_domain, weight_domain_of_activation
 
 

@@ -24,7 +24,7 @@ def softmax_family(
 def below_one_family(
     parameters: Float[Tensor, "*rows n"], mask: Bool[Tensor, "*#rows n"]
 ) -> Float[Tensor, "*rows n"]:
-    """a ≥ 0, Σ a < 1: the softmax beside a score of 0, which nobody gets."""
+    """a ≥ 0, Σ a < 1: the softmax next to a score of 0, which nobody gets."""
     spare = torch.zeros_like(parameters[..., :1])
     allowed = torch.cat([mask.expand_as(parameters), torch.ones_like(spare, dtype=torch.bool)], dim=-1)
     return softmax_family(torch.cat([parameters, spare], dim=-1), allowed)[..., :-1]

@@ -16,7 +16,9 @@ from glasshead.audits.head_report.verdicts import (
     CHANGES,
     CHANGES_MUCH,
     COMPARISONS,
+    GATHERED,
     HARDLY_CHANGES,
+    LITTLE,
     UNIFORM_NULL,
 )
 from glasshead.errors import pluralise
@@ -48,10 +50,13 @@ def conclude_heads(
 ) -> list[str]:
     """What these texts show; intervals of heads hold for all heads at once."""
     if texts < MIN_UNITS:
-        return [f"These maps are of {nouns.count(texts)}; to say what heads do takes {MIN_UNITS}."]
+        return [
+            (f"These maps are of {nouns.count(texts)}; at least {MIN_UNITS} are needed to say what heads do.")
+        ]
     return [
         *pattern_sentences(heads),
         *breadth_sentences(heads, random_entropies, nouns),
+        *image_sentences(heads),
         *importance_sentences(heads),
         *agreement_sentences(heads, agreement),
         *special_sentences(layers, findings),
@@ -105,6 +110,39 @@ def breadth_sentences(
         )
 
 
+def image_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
+    """Which heads look at the image when the answer is predicted, and which of these at few places of it."""
+    shares = [(head, share) for head in heads if (share := head.finding("image-answer")) is not None]
+    if not shares:
+        return
+    reading = [head for head, share in shares if looks_more(share)]
+    if not reading:
+        yield (
+            "When the answer is predicted, no head is shown to look at the image more than uniform attention "
+            "does."
+        )
+        return
+    verdicts = [(head, head.finding("image-spread")) for head in reading]
+    local = [head for head, found in verdicts if found is not None and found.verdict == GATHERED]
+    none = "it is not" if len(reading) == 1 else "none of them is"
+    gathered = f"{none} shown to look {GATHERED} do"
+    if local:
+        gathered = f"{list_heads(local)} {verb_of(local)} {GATHERED} do"
+    who = f"{list_heads(reading)} {verb_of(reading)} at the image more than uniform attention does"
+    yield f"When the answer is predicted, {who}; {gathered}."
+
+
+def verb_of(heads: Sequence[HeadSummary]) -> str:
+    """One head looks, several look."""
+    return "looks" if len(heads) == 1 else "look"
+
+
+def looks_more(share: Finding) -> bool:
+    """Whether a share is above that of uniform attention."""
+    over = share.over_null.get(UNIFORM_NULL)
+    return over is not None and over.interval is not None and over.interval[0] > LITTLE
+
+
 def article(pattern: str) -> str:
     """The article of a pattern that has one."""
     named = ("previous token", "next token", "same token elsewhere", FIRST)
@@ -127,7 +165,7 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         these = f"{len(hardly)} of {pluralise(len(known), 'head')}"
         yield f"Taking out any one of {these} changes predictions by less than {share}."
     if undecided:
-        yield f"For {pluralise(undecided, 'head')} that stays undecided."
+        yield f"For {pluralise(undecided, 'head')} this is undecided."
     first = find_largest_head(known)
     if first is not None:
         yield f"Predictions change most without head {first.name}: its interval lies above all others."
@@ -189,13 +227,15 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
     if "beyond-unsplit-words" in overall:
         words = COMPARISONS["beyond-unsplit-words"]
         yield {
-            words.above: "A special token gets more than a frequent word that is never split: that it is "
-            "never split does not explain it.",
+            words.above: (
+                "A special token gets more than a frequent word that is never split, so being unsplit "
+                "does not explain its share."
+            ),
             words.below: "A special token gets less than a frequent word that is never split.",
             words.little: "A special token gets about as much as a frequent word that is never split.",
         }.get(
             overall["beyond-unsplit-words"].verdict,
-            "Whether one gets more than a frequent word that is never split stays undecided.",
+            "It is undecided whether a special token gets more than a frequent word that is never split.",
         )
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Floats
 from glasshead.audits.head_report.text_statistics import ratio
-from glasshead.audits.measurements import ID
-from glasshead.audits.table import Table
+from glasshead.audits.judging.measurements import ID
+from glasshead.audits.judging.table import Table
 from glasshead.results import MIN_UNITS, HeadAgreement
 from glasshead.statistics import simultaneous_level, student_interval
 

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.base import Measure
-from glasshead.audits.data_view import Sample
 from glasshead.audits.head_report.conclusion import conclude_heads
 from glasshead.audits.head_report.head_agreement import agree
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
@@ -57,12 +55,14 @@ from glasshead.audits.head_report.text_statistics import (
     received_by_kind,
 )
 from glasshead.audits.judge import Wanted
-from glasshead.audits.measured_with import find_measurements
+from glasshead.audits.judging.base import Measure
+from glasshead.audits.judging.reference_facts import Reference
+from glasshead.audits.judging.table import Table
+from glasshead.audits.measuring.data_view import Sample
+from glasshead.audits.measuring.measured_with import find_measurements
+from glasshead.audits.measuring.progress import StageProgress
+from glasshead.audits.measuring.workers import check_workers, measure_missing
 from glasshead.audits.open_request import open_asked, with_datasets
-from glasshead.audits.progress import StageProgress, no_progress
-from glasshead.audits.reference_facts import Reference
-from glasshead.audits.table import Table
-from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import ParameterError
 from glasshead.huggingface import class_name, measured_on
@@ -87,25 +87,27 @@ NO_PREDICTION = (
 NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
 MEASURED_ON = "Effects are measured on {}."
 BETWEEN_SENTENCES = (
-    "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
-    "left out: they look at no tokens."
+    "The model reads sentences one by one. This report has its heads inside sentences; those between "
+    "sentences are left out, because they do not look at tokens."
 )
-OF_THE_SOURCE = "The heads of the encoder are here. Those of the decoder look at answers, and are left out."
+OF_THE_SOURCE = (
+    "This report has the heads of the encoder. Those of the decoder are left out, because they look at "
+    "answers."
+)
 POOLED_NOTE = (
-    "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
-    "place in the text, its words are not joined, and nothing is left without its only head."
+    "A pooled classifier has one learned query and one head, so only shares and breadth are measured."
 )
 
 
 @takes(HeadsRequest)
 def heads(request: HeadsRequest) -> HeadReport:
-    """Say of every head of a model what it looks at, how much it matters, and which others are like it.
+    """Find out what every head of a model looks at, how much it matters, and which heads are alike.
 
-    ``model`` is what `glasshead.audit` takes, or a model without a classifier, of which nothing is said about
-    predictions. ``data`` is a data set, with or without labels, or a CoNLL-U file: then also which dependency
-    relation every head follows. ``limit`` is the size of a random part of the texts (None: 50, or all
-    sentences for relations). ``texts``, or files of images, are drawn in the place of the first ones of the
-    data.
+    ``model`` is what `glasshead.audit` takes, or a model without a classifier, whose predictions are not
+    analysed. ``data`` is a data set, with or without labels, or a CoNLL-U file, which also shows which
+    dependency relation every head follows. ``limit`` is the size of a random part of the texts (None: 50, or
+    all sentences for relations). The maps of ``texts``, or of image files, are drawn instead of those of
+    the first inputs of the data.
 
     Raises:
         InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an
@@ -123,7 +125,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     """
     check_workers(request)
     started = time.perf_counter()
-    stages = StageProgress(request.progress or no_progress)
+    stages = StageProgress(request.tell)
     request = with_datasets(request)
     subject, predicts = open_requested_model(request)
     sample, texts, asked = read_head_sample(request, subject, predicts)
@@ -132,9 +134,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     facts = describe_layers(sample)
     measures = measures_of(request, sample, facts)
     count, nothing = int(asked.sum()), np.zeros(0, dtype=np.int64)
-    wanted = {
-        Wanted(key, measure, False): None if key == RELATIONS else count for key, measure in measures.items()
-    }
+    wanted = {Wanted(key, measure): None if key == RELATIONS else count for key, measure in measures.items()}
     view = sample.view(nothing).but(reference=Reference())
     measure_missing(request, sample, wanted, kept, stages, view, nothing)
     stages.begin("comparing")
@@ -193,7 +193,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([BETWEEN_SENTENCES] if isinstance(sample.model, HierarchicalClassifier) else []),
         *([OF_THE_SOURCE] if decodes_answer(sample.model) else []),
         *([POOLED_NOTE] if isinstance(sample.model, PooledClassifier) else []),
-        *(f"Which heads are identifiable is not known: {reason}." for reason in shared.values()),
+        *(f"It is not known which heads are identifiable: {reason}." for reason in shared.values()),
         *(f"Direct effects of heads are not known: {reason}." for reason in untold),
         *note_signs(facts),
         *relation_notes,
@@ -254,7 +254,7 @@ def open_requested_model(request: HeadsRequest) -> tuple[Subject, bool]:
 
 
 def head_effects(layers: Sequence[LayerStatistics], table: Table) -> dict[int, list[dict[str, Floats]]]:
-    """What is known of each layer and head beside its rows, by text: changes of predictions, and whether it
+    """What is known of each layer and head next to its rows, by text: changes of predictions, and whether it
     is identifiable."""
     facts = [layer.facts for layer in layers]
     width = len(names_of_heads(facts))
@@ -311,7 +311,7 @@ def draw_requested_texts(request: HeadsRequest, sample: Sample) -> Iterator[Head
                 yield text_maps(sample.model, reader, encoded, str(firsts[row]), pair)
         return
     if seconds is not None:
-        raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
+        raise ParameterError("texts", "is for models of single texts: for pairs, the first ones are drawn")
     if isinstance(sample.model, LikelihoodModel):
         raise ParameterError("texts", "have no answers: the first ones of the data are drawn, leave this out")
     yield from draw_head_texts(sample.model, reader, reader_of(reader).inputs(request.texts))

@@ -18,7 +18,7 @@ from glasshead.audits.head_report.text_statistics import (
     RandomNulls,
 )
 from glasshead.audits.head_report.verdicts import UNIFORM_NULL, UNRELATED_MAPS, layer_verdict, pair_verdict
-from glasshead.audits.slices import Group
+from glasshead.audits.judging.slices import Group
 from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
 
 OF_LAYERS = ("share", "gradient-share", "relevance-share")
@@ -27,7 +27,7 @@ OF_LAYERS = ("share", "gradient-share", "relevance-share")
 def summarise_layer(
     layer: LayerStatistics, random: Mapping[Key, Floats], level: float, rng: np.random.Generator
 ) -> HeadLayer:
-    """One layer, beside ``random`` weights; intervals have that ``level``."""
+    """One layer, next to ``random`` weights; intervals have that ``level``."""
     facts = layer.facts
     group = Group(f"layer {facts.layer}", np.ones(layer.texts, dtype=bool), level=level)
     statistics = [one for one in layer_statistics(layer, random) if not np.isnan(one.values).all()]
@@ -60,7 +60,7 @@ def summarise_layers(
 
 
 def summarise_pairs(of_texts: Floats, rng: np.random.Generator) -> list[Finding]:
-    """How far apart two heads are on average [2, texts], beside unrelated maps; nothing where there are no
+    """How far apart two heads are on average [2, texts], next to unrelated maps; nothing where there are no
     pairs."""
     own, null = of_texts
     if not len(own):

@@ -13,8 +13,13 @@ from datasets import Dataset
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
-from glasshead.audits.data_view import (
+from glasshead.audits.head_report.relations import SENTENCE
+from glasshead.audits.head_report.text_statistics import LayerFacts
+from glasshead.audits.head_report.token_kinds import frequent_tokens, make_token_table
+from glasshead.audits.head_report.views import attention_views
+from glasshead.audits.measuring.data_view import (
     Sample,
+    before_images,
     check_precision,
     input_ids,
     random_ranks_of_rows,
@@ -22,11 +27,7 @@ from glasshead.audits.data_view import (
     sample_split,
     texts_of,
 )
-from glasshead.audits.head_report.relations import SENTENCE
-from glasshead.audits.head_report.text_statistics import LayerFacts
-from glasshead.audits.head_report.token_kinds import frequent_tokens, make_token_table
-from glasshead.audits.head_report.views import attention_views
-from glasshead.audits.memory import check_memory
+from glasshead.audits.measuring.memory import check_memory
 from glasshead.audits.open_request import data_options, default_split, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
@@ -48,7 +49,7 @@ from glasshead.data import (
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, check_pairs, make_context
-from glasshead.huggingface import Inputs, NextTokenClassifier, ask_rows, ask_usual, isolated_copy
+from glasshead.huggingface import Inputs, NextTokenClassifier, ask_rows, ask_usual
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
@@ -110,7 +111,7 @@ def read_head_sample(
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
     check_memory(subject.model, encoded, dtype)
-    model = isolated_copy(subject.model, dtype)
+    subject, model = before_images(subject, encoded, dtype)
     if predicts and dtype != subject.model.dtype:
         check_precision(model, encoded, dtype)
     shown, firsts = list(map(str, texts.firsts)), list(texts.firsts)
@@ -151,7 +152,7 @@ def describe_layers(sample: HeadSample) -> tuple[LayerFacts, ...]:
 
 
 def masks_of_tokens(sample: Sample) -> list[tuple[Flags, Flags]]:
-    """Of each text which places are special tokens, and which are frequent words that these texts never
+    """For each text which places are special tokens, and which are frequent words that these texts never
     split; before them stands what a decoder begins with."""
     encoded = sample.encoded
     frequent = frequent_tokens(make_token_table(sample.subject.tokenizer, encoded, sample.texts))
@@ -169,7 +170,7 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     """
     if isinstance(request.data, str | Path) and is_conllu(request.data):
         if request.split is not None:
-            raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
+            raise ParameterError("split", "is for data sets: all of a CoNLL-U file is used")
         check_pairs(subject.model, False)
         trees = read_conllu(Path(request.data))
         rows = sample_rows(len(trees), request.limit, request.seed)
@@ -185,7 +186,7 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         questions = None
     if questions is not None:
         try:
-            found = questions.read(request.data, split, options)
+            found = questions.as_read(subject.tokenizer, questions.read(request.data, split, options))
         except NoLabelError:  # heads need none
             return read_unlabelled(request, subject, options, limit)
         rows = sample_rows(len(found), limit, request.seed)
@@ -195,7 +196,8 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
             chosen = Chosen([found[row] for row in rows], rows, ranks, request.seed)
             asked, note = questions.draw(subject.model, subject.tokenizer, chosen)
             places = np.array(asked[PLACE][:])
-            return HeadTexts(asked["text"][:], None, places, len(found), (), facts, asked=asked, note=note)
+            asked_texts, _, _ = texts_of(asked, subject.tokenizer)
+            return HeadTexts(asked_texts, None, places, len(found), (), facts, asked=asked, note=note)
         firsts, seconds = questions.texts([found[row] for row in rows])
         return HeadTexts(firsts, seconds, rows, len(found), (), facts)
     if has_lines(request.data):
@@ -229,7 +231,7 @@ def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions
         InputError: if a split is asked for, or the texts do not fit the model.
     """
     if request.split not in (None, ALL_SPLITS):
-        raise ParameterError("split", "is for data with labels: texts without them are read as a whole")
+        raise ParameterError("split", "is for data with labels: without labels all texts are used")
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
     check_pairs(subject.model, texts.seconds is not None)

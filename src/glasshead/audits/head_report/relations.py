@@ -1,4 +1,4 @@
-"""Which relation of dependency trees every head follows, beside always looking a fixed number of words away.
+"""Which relation of dependency trees every head follows, next to always looking a fixed number of words away.
 
 A word's head is predicted as the word that it looks at most (dependent → head), or as the word that looks at
 it most (head → dependent), in the map between words, special tokens and the word itself left out. The best of
@@ -19,15 +19,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.arrays import Integers
-from glasshead.audits.base import Measure, Measured
-from glasshead.audits.data_view import Sample
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
 from glasshead.audits.head_report.row_statistics import rows_as_shares
 from glasshead.audits.head_report.text_statistics import LayerFacts, names_of_heads, places_of_heads
 from glasshead.audits.head_report.views import AttentionView, attention_views
-from glasshead.audits.measurements import Measurements
-from glasshead.audits.table import Column, lists
-from glasshead.audits.view import ModelView
+from glasshead.audits.judging.base import Measure, Measured
+from glasshead.audits.judging.measurements import Measurements
+from glasshead.audits.judging.table import Column, lists
+from glasshead.audits.measuring.data_view import Sample
+from glasshead.audits.measuring.view import ModelView
 from glasshead.data import ROOT, Encoded, Sentence
 from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, HeadRelation
@@ -89,7 +89,7 @@ def follow_relations(
     if not sentences:
         return [], []
     if not layers:
-        return [], ["No attention here is one between the words of a text: no relation was asked about."]
+        return [], ["This model has no attention between the words of one text, so no relation was tested."]
     trees = [align(sentence, sample.encoded, row) for row, sentence in enumerate(sentences)]
     table = kept.read(RELATIONS, sample.ids, RelationRows.columns).columns
     found = {direction: list(table[direction]) for direction in RELATION_DIRECTIONS}
@@ -97,10 +97,15 @@ def follow_relations(
     lost = sum(len(sentence.heads) for sentence in sentences) - sum(len(tree.heads) for tree in trees)
     notes = []
     if lost:
-        notes = [f"Without a token of their own, and so left out: {pluralise(lost, 'word')} of the trees."]
+        notes = [
+            (
+                f"Left out, because they share a token with other words: {pluralise(lost, 'word')} of the "
+                "trees."
+            )
+        ]
     judged = judge_relations(counts, offsets_of(trees), seed)
     if not judged:
-        notes.append(f"No relation stands in {MIN_UNITS} sentences of each half: none is judged.")
+        notes.append(f"No relation occurs in {MIN_UNITS} sentences of each half, so none is judged.")
     return judged, notes
 
 

@@ -13,7 +13,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.arrays import Floats
-from glasshead.audits.base import Measure, Measured
 from glasshead.audits.head_report.head_agreement import DIVERGENCE, UNRELATED
 from glasshead.audits.head_report.pair_divergence import PairDivergences
 from glasshead.audits.head_report.removal import ablate_heads
@@ -40,8 +39,9 @@ from glasshead.audits.head_report.text_statistics import (
 )
 from glasshead.audits.head_report.token_kinds import make_token_table
 from glasshead.audits.head_report.views import AttentionView, Score, attention_views
-from glasshead.audits.table import Column, lists
-from glasshead.audits.view import ModelView
+from glasshead.audits.judging.base import Measure, Measured
+from glasshead.audits.judging.table import Column, lists
+from glasshead.audits.measuring.view import ModelView
 from glasshead.data import Encoded, batches, heads_of, layers_of
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS, ExplanationContext
@@ -55,21 +55,26 @@ IDENTIFIABLE, RATING, UNREAD = "identifiable", "rating", "unread"
 
 @dataclass(frozen=True)
 class HeadRows(Measure):
-    """The statistics of the rows of every head, those of random weights beside them, and whether a map is the
-    only one; ``predicts`` says whether there is anything to differentiate."""
+    """The statistics of the rows of every head, those of random weights next to them, and whether a map is
+    the only one; ``predicts`` says whether there is anything to differentiate."""
 
     layers: tuple[LayerFacts, ...]
     predicts: bool
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column(f"{TOTAL}.*", "floats", "", "by head a sum over the rows of the text"),
-        Column(f"{ROWS}.*", "floats", "", "by head over how many rows, or over what mass"),
-        Column(f"{UNIFORM}.*", "floats", "", "the same sum of uniform attention"),
-        Column(f"{OF_RANDOM}.*", "floats", "", "by layer the mean over the heads of random models"),
+        Column(f"{TOTAL}.*", "floats", "", "by head: the sum over the rows of the text"),
+        Column(f"{ROWS}.*", "floats", "", "by head: the number of rows, or their total weight"),
+        Column(f"{UNIFORM}.*", "floats", "", "the same sum for uniform attention"),
+        Column(f"{OF_RANDOM}.*", "floats", "", "by layer: the mean over the heads of random models"),
         Column(RANDOM_ENTROPY, "floats", "", "by random model and head"),
-        Column(f"{RECEIVED}*", "floats", "", "by layer and place what it gets, or would of uniform rows"),
-        Column(PARTS, "ints", "", "where the part begins in which a place is"),
-        Column(IDENTIFIABLE, "floats", "", "by head 1 where its map is the only one with its output"),
+        Column(
+            f"{RECEIVED}*",
+            "floats",
+            "",
+            "by layer and place: the attention it gets, or would get from uniform rows",
+        ),
+        Column(PARTS, "ints", "", "the start of the part that a place is in"),
+        Column(IDENTIFIABLE, "floats", "", "by head: 1 if its map is the only one with its output"),
         Column(RATING, "float", "ŷ", "what a regression predicts"),
     )
 
@@ -92,8 +97,8 @@ class PairRows(Measure):
     rows: HeadRows
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column(DIVERGENCE, "floats", "bits", "of every two heads, each beside itself and those behind it"),
-        Column(UNRELATED, "floats", "bits", "the same of an unrelated map of the same breadth"),
+        Column(DIVERGENCE, "floats", "bits", "for every pair of heads, including a head with itself"),
+        Column(UNRELATED, "floats", "bits", "the same for an unrelated map of the same breadth"),
     )
 
     def measure(self, view: ModelView) -> Measured:
@@ -107,13 +112,13 @@ class RemovalRows(Measure):
 
     layers: tuple[LayerFacts, ...]
 
-    columns: ClassVar[tuple[Column, ...]] = (Column(REMOVAL, "floats", "ŷ", "by head ŷ − ŷ without it"),)
+    columns: ClassVar[tuple[Column, ...]] = (Column(REMOVAL, "floats", "ŷ", "by head: ŷ − ŷ without it"),)
 
     def measure(self, view: ModelView) -> Measured:
         context, texts = view.explanation.towards_predicted(), len(view.texts)
         heads = [(layer, (head,)) for layer, head in names_of_heads(self.layers)]
         drops = ablate_heads(
-            context, context.target, heads, lambda done, total: context.progress(done * texts // total, texts)
+            context, context.target, heads, lambda done, total: context.progress(done * texts / total, texts)
         )
         return Measured({REMOVAL: lists(drops)})
 
@@ -167,7 +172,7 @@ class DirectRows(Measure):
 
 
 class RowSums:
-    """Of each text the sums over its rows by head [texts, heads], and what every place of it receives from a
+    """For each text the sums over its rows by head [texts, heads], and what every place of it receives from a
     layer on average [own or uniform, texts, layers, places], the start of a decoder first."""
 
     def __init__(self, layers: Sequence[LayerFacts], encoded: Encoded) -> None:

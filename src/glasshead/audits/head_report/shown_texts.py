@@ -43,7 +43,9 @@ def text_maps(
     keep = encoded.mask[0].numpy()
     size = int(keep.sum())
     words = encoded.words[0][keep]
-    tokens = token_names(tokenizer, encoded.ids[0].numpy()[keep].tolist())
+    names = token_names(tokenizer, encoded.ids[0].numpy().tolist())
+    tokens = [name for name, own in zip(encoded.name_tokens(0, names), keep, strict=True) if own]
+    drawn: dict[str, Any] = {"text": join_pair(text, pair)} | encoded.drawing(0, join_pair(text, pair))
     decodes = any(START_TOKEN in view.queries for view in views if view.facts.kind != "pooled")
     weights: dict[int, Floats] = {}
     queries: dict[int, Floats] = {}
@@ -64,7 +66,7 @@ def text_maps(
                     vectors.float().cpu().numpy()
                 )
     return HeadText(
-        text=join_pair(text, pair),
+        text=drawn["text"],
         tokens=tuple(tokens),
         words=tuple(words.tolist()),
         sides=tuple(token_sides(encoded, text, pair).tolist()),
@@ -73,7 +75,8 @@ def text_maps(
         key_vectors=keys,
         decoder_tokens=(decoder_start_name(model, tokenizer), *tokens[:-1]) if decodes else (),
         decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
-        **encoded.drawing(0, ""),
+        image=next(iter(drawn.get("images", ())), None),
+        boxes=drawn.get("boxes", ()),
     )
 
 

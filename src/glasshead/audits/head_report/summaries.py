@@ -17,9 +17,9 @@ from glasshead.audits.head_report.text_statistics import (
     LayerStatistics,
 )
 from glasshead.audits.head_report.verdicts import HALF, OTHER_ROWS, UNIFORM_NULL, head_verdict, judge_direct
-from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import StatSummary, summarise
+from glasshead.audits.judging.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import StatSummary, summarise
 from glasshead.nouns import Nouns
 from glasshead.results import (
     HEADS,
@@ -43,6 +43,7 @@ CITATIONS = {
     "relevance-share": "Clark et al. 2019, Fig. 3",
     "inflation": "Clark et al. 2019, Fig. 3",
     "mean-distance": "Dosovitskiy et al. 2021, Appendix D.7",
+    "image-spread": "Kang et al. 2025, eq. 3",
 }
 CITATION = "Clark et al. 2019, sections 3 and 4"
 OF_HEADS = (
@@ -56,6 +57,9 @@ OF_HEADS = (
     "itself",
     "same-token",
     "induction",
+    "image",
+    "image-answer",
+    "image-spread",
     "mean-distance",
     "entropy",
     "effective-tokens",
@@ -65,7 +69,9 @@ OF_HEADS = (
 RANGES: Mapping[str, Within] = {
     **dict.fromkeys((*OF_HEADS, OFFSET), SHARE),
     **dict.fromkeys(("gradient-share", "relevance-share", "joined-share", "identifiable"), SHARE),
-    **dict.fromkeys(("mean-distance", "effective-tokens", "score-sd", "gradient-importance"), SIZE),
+    **dict.fromkeys(
+        ("mean-distance", "effective-tokens", "score-sd", "gradient-importance", "image-spread"), SIZE
+    ),
     **dict.fromkeys(("inflation", "joining", "beyond-unsplit-words"), TAU),
     PAIR_DIVERGENCE: SHARE,
     "removal": signed_change,
@@ -206,6 +212,7 @@ STATISTIC_NAMES = {
     "above": "patch above",
     "below": "patch below",
     "itself": "itself",
+    "image": "the image",
     "same-token": "same token elsewhere",
     "induction": "token after an earlier copy (induction)",
 }

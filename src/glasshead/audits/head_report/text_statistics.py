@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from glasshead.arrays import Flags, Floats
-from glasshead.audits.table import Table
+from glasshead.audits.judging.table import Table
 from glasshead.results import LayerKind
 
 PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
+IMAGE = "part of the image"
 PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
 OFFSET_REACH = 16
@@ -108,7 +108,7 @@ class LayerStatistics:
     """Between which mean direct effects a head with random weights lies."""
 
     def by_head(self, key: Key) -> Floats:
-        """The mean over the rows of each text [texts, heads]; NaN where there is none."""
+        """The mean over the rows of each text [texts, heads]; NaN if there is none."""
         if key not in self.totals:
             return np.full((self.texts, self.facts.num_heads), np.nan)
         return ratio(self.totals[key], self.counts[key])
@@ -227,6 +227,8 @@ def random_entropies(layers: Sequence[LayerFacts], table: Table) -> dict[int, Ta
 def direct_effects_by_chance(layers: Sequence[LayerFacts], table: Table, level: float) -> dict[int, TauRange]:
     """By layer between which mean direct effects a further head with random weights lies, at this level:
     x̄ ± t · s √(1 + 1/n) of the n heads of the random models."""
+    from scipy.stats import t  # takes as long to import as torch does
+
     if RANDOM_DIRECT not in table:
         return {}
     ranges = {}
@@ -234,7 +236,7 @@ def direct_effects_by_chance(layers: Sequence[LayerFacts], table: Table, level: 
         n = own.size
         if n > 1:
             deviation = own.std(ddof=1) * np.sqrt(1 + 1 / n)
-            reach = float(stats.t.ppf(0.5 + level / 2, n - 1) * deviation)
+            reach = float(t.ppf(0.5 + level / 2, n - 1) * deviation)
             ranges[layer] = (float(own.mean()) - reach, float(own.mean()) + reach)
     return ranges
 

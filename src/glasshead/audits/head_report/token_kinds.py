@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.audits.head_report.text_statistics import PUNCTUATION, WORD
+from glasshead.audits.head_report.text_statistics import IMAGE, PUNCTUATION, WORD
 from glasshead.data import Encoded, UnitReader, token_names
 
 FREQUENT_TYPES = 20
-"""So many of the commonest words that are never split stand beside special tokens."""
+"""So many of the commonest words that are never split is next to special tokens."""
 
 
 @dataclass(frozen=True)
 class TokenTable:
-    """Tokens of encoded texts [texts, tokens]. ``kinds`` are the name of a special token, punctuation, or
-    word; ``unsplit`` are the words that are one token there, in lower case, else empty; ``split`` are the
-    words of these texts that are several tokens somewhere."""
+    """Tokens of encoded texts [texts, tokens]. ``kinds`` are the name of a special token, part of the image,
+    punctuation, or word; ``unsplit`` are the words that are one token there, in lower case, else empty;
+    ``split`` are the words of these texts that are several tokens somewhere."""
 
     kinds: NDArray[np.object_]
     unsplit: NDArray[np.object_]
@@ -38,10 +38,14 @@ def make_token_table(
     split = set()
     for row, (ids, keep, words) in enumerate(zip(encoded.ids.numpy(), real, encoded.words, strict=True)):
         names = token_names(tokenizer, ids[keep].tolist())
+        in_image = encoded.in_image(row)
         pieces = Counter(words[keep].tolist())
         for place in np.flatnonzero(keep):
             if words[place] < 0:
                 kinds[row, place] = names[place]
+                continue
+            if in_image[place]:
+                kinds[row, place] = IMAGE
                 continue
             written = texts[row][slice(*encoded.offsets[row, place])]
             if is_punctuation(written):

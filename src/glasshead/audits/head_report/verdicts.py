@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from glasshead.audits.summary import Interval, StatSummary
+from glasshead.audits.head_report.text_statistics import RANDOM
+from glasshead.audits.judging.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ALMOST_ALL,
@@ -36,10 +37,11 @@ HALF = 0.5
 LITTLE = 0.02
 """Differences of shares that are hardly any: random weights of one model and of another differ by as much."""
 NO_SHARES = ("effective-tokens", "mean-distance")
-"""What uniform attention has a value of, and is no share."""
+"""What uniform attention has a value of, and is not a share."""
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
+GATHERED = "at fewer places than heads with random weights"
 UNRELATED_MAPS = "unrelated maps"
 
 
@@ -65,14 +67,16 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
         return identifiable_verdict(low, high, nouns)
     if statistic == OFFSET:
         return judge_offset(summary, nouns)
+    if statistic == "image-spread":
+        return judge_spread(summary)
     if UNIFORM_NULL in summary.null and statistic not in NO_SHARES:
         return judge_attention_share(summary)
     return Verdict("")
 
 
 def judge_direct(summary: StatSummary, by_chance: Interval | None) -> Verdict:
-    """Judge what a head adds to the predicted token directly, beside heads with random weights: the predicted
-    token is the one that a model makes largest, so that most parts of any model raise it."""
+    """Judge what a head adds to the predicted token directly, next to heads with random weights: the
+    predicted token is the one that a model makes largest, so that most parts of any model raise it."""
     interval = summary.reliable_interval
     if interval is None or by_chance is None:
         return TOO_FEW_EXAMPLES
@@ -82,8 +86,21 @@ def judge_direct(summary: StatSummary, by_chance: Interval | None) -> Verdict:
     return Verdict("direct effect not distinguishable from random weights")
 
 
+def judge_spread(summary: StatSummary) -> Verdict:
+    """Judge over how many pieces of an image a map is spread, next to random weights, whose maps are not
+    noise: neighbouring parts of an image are alike."""
+    over = summary.reliable_differences.get(RANDOM)
+    if over is None:
+        return TOO_FEW_EXAMPLES
+    if over[1] < 0:
+        return Verdict(GATHERED)
+    if over[0] > 0:
+        return Verdict("at more places than heads with random weights")
+    return Verdict("not distinguishable from heads with random weights")
+
+
 def judge_offset(summary: StatSummary, nouns: Nouns) -> Verdict:
-    """Judge the share at a fixed offset, beside what other rows give the same tokens."""
+    """Judge the share at a fixed offset, next to what other rows give the same tokens."""
     interval, over = summary.reliable_interval, summary.reliable_differences.get(OTHER_ROWS)
     if interval is None or over is None:
         return TOO_FEW_EXAMPLES
@@ -94,7 +111,7 @@ def judge_offset(summary: StatSummary, nouns: Nouns) -> Verdict:
 
 
 def judge_attention_share(summary: StatSummary) -> Verdict:
-    """Judge a share of attention, beside one half and beside uniform attention."""
+    """Judge a share of attention, next to one half and next to uniform attention."""
     interval, over = summary.reliable_interval, summary.reliable_differences.get(UNIFORM_NULL)
     if interval is None or over is None:
         return TOO_FEW_EXAMPLES
@@ -180,7 +197,7 @@ def side_of(ends: Interval) -> int:
 
 
 def pair_verdict(summary: StatSummary) -> Verdict:
-    """Judge how far apart heads are on average, beside unrelated maps of the same breadth."""
+    """Judge how far apart heads are on average, next to unrelated maps of the same breadth."""
     over = summary.reliable_differences.get(UNRELATED_MAPS)
     if over is None:
         return TOO_FEW_EXAMPLES

@@ -34,7 +34,7 @@ from glasshead.trace import (
 
 Score = Callable[[Float[Tensor, "b classes"]], Float[Tensor, " b"]]
 START_TOKEN = -1
-"""The place of what a decoder begins with, which is no token of the text."""
+"""The place of what a decoder begins with, which is not a token of the text."""
 
 
 @dataclass(frozen=True, eq=False)

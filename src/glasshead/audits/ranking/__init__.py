@@ -8,6 +8,8 @@ standings          from paired, corrected intervals                             
 conclusion         what follows, in words                                         conclusion.py
 """
 
+from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.ranking.rank_methods import rank, run_ranking
+from glasshead.audits.ranking.standings import comparisons, join_and, judge_all
 
-__all__ = ["rank", "run_ranking"]
+__all__ = ["Criterion", "comparisons", "join_and", "judge_all", "rank", "run_ranking"]

@@ -15,7 +15,7 @@ from glasshead.results import (
 
 Leaders = Mapping[str, tuple[str, ...]]
 MethodPairs = Sequence[tuple[str, MethodDifference]]
-"""Differences of two methods, each behind the meaning of deleting that it is about."""
+"""Differences of two methods, each behind the type of deletion that it is about."""
 BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
 
@@ -71,8 +71,8 @@ def leading_sentences(
     reversals: Collection[tuple[str, str]],
     nouns: Nouns,
 ) -> list[str]:
-    """Who leads under all meanings of deleting, or that it depends on them, or that nobody does; and under
-    which each leads. ``own`` are the meanings by which methods score tokens themselves."""
+    """Who leads under all types of deletion, or that it depends on them, or that nobody does; and under which
+    each leads. ``own`` are the meanings by which methods score tokens themselves."""
     sets = set(leaders.values())
     every = all_meanings(list(leaders))
     if sets == {()}:
@@ -95,7 +95,7 @@ def leading_sentences(
     elif reversals:
         lead = "Which method leads depends on the type of deletion"
     else:
-        lead = f"No method is shown to lead {every}, but no two are shown to change places"
+        lead = f"No method is shown to lead {every}, and no two are shown to change order"
     return [f"{lead}.", f"In the lead: {listed}."]
 
 
@@ -105,8 +105,8 @@ def leaders_in_words(names: Sequence[str]) -> str:
 
 
 def find_flips(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> set[tuple[str, str]]:
-    """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
-    the very edit by which a method scores tokens does not count."""
+    """The pairs of which one leads and is better under one type of deletion, and the other under another; a
+    lead under the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
     for removal, difference in pairs:
         pair = methods[difference.one], methods[difference.other]
@@ -119,7 +119,7 @@ def find_flips(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Lea
 def margin_sentences(
     methods: Sequence[RankedMethod], pairs: MethodPairs, statistic: str, leaders: Leaders
 ) -> list[str]:
-    """How little better the only leader is than another method, where one leads under all meanings."""
+    """How small the lead of the only leader is, if one method leads under all types of deletion."""
     sets = set(leaders.values())
     if len(sets) != 1 or len(next(iter(sets))) != 1:
         return []
@@ -140,7 +140,8 @@ def margin_sentences(
 
 
 def tie_sentences(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> list[str]:
-    """Which methods that do not lead cannot be told apart from one that does, and under which meanings."""
+    """Which methods that do not lead cannot be told apart from one that does, and under which types of
+    deletion."""
     ties: dict[str, list[str]] = {}
     for removal, difference in pairs:
         if difference.side != 0:
@@ -192,7 +193,7 @@ def random_sentences(
 def describe_undecided(
     methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], nouns: Nouns
 ) -> list[str]:
-    """Which methods are undecided, under which meanings of deleting, and why."""
+    """Which methods are undecided, under which types of deletion, and why."""
     undecided: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for method in methods:
         by_reason: dict[str, list[str]] = {}
@@ -200,7 +201,7 @@ def describe_undecided(
             finding = method.finding(statistic, removal)
             if method.standing(statistic, removal) == Standing.UNDECIDED and finding is not None:
                 few = finding.n < MIN_UNITS and finding.status == "undecided"
-                number = f"{finding.n} {nouns.texts} have a number, and it takes {MIN_UNITS}"
+                number = f"{finding.n} {nouns.texts} have a number, but {MIN_UNITS} are needed"
                 why = number if few else finding.verdict
                 by_reason.setdefault(why.removeprefix("undecided: "), []).append(removal)
         for why, own in by_reason.items():
@@ -229,12 +230,12 @@ def marks_sentence(methods: Sequence[RankedMethod], nouns: Nouns) -> str:
 
 
 def all_meanings(removals: Sequence[str]) -> str:
-    """“Under all so many meanings of deleting”."""
+    """“Under all so many types of deletion”."""
     if len(removals) == 1:
         return f"under {removals[0]}"
     return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} types of deletion"
 
 
 def any_meaning(removals: Sequence[str]) -> str:
-    """“Under any meaning of deleting”, after a negation."""
+    """“Under any type of deletion”, after a negation."""
     return "under any type of deletion" if len(removals) > 1 else f"under {removals[0]}"

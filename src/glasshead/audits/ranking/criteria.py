@@ -1,4 +1,4 @@
-"""The numbers of every text by which methods are held against each other."""
+"""The numbers of every text by which methods are compared with each other."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from itertools import combinations, product
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.curve_statistics import STATISTICS
 from glasshead.audits.faithfulness import GAIN_RESOLUTION, OWN, Faithfulness
+from glasshead.audits.judging.curve_statistics import STATISTICS
+from glasshead.audits.judging.summary import all_same, few_tokens
+from glasshead.audits.judging.table import Table
+from glasshead.audits.measuring.view import ModelView
 from glasshead.audits.plausibility import Plausibility, mark_overlap
 from glasshead.audits.ranking.methods import MethodFacts
 from glasshead.audits.ranking.rows import DRAWS, SAME, column_name, pair_name, rows_of_marks
-from glasshead.audits.summary import all_same, few_tokens
-from glasshead.audits.table import Table
-from glasshead.audits.view import ModelView
 from glasshead.explainers import REMOVALS
 from glasshead.nouns import Nouns
 from glasshead.results import AUPRC, Interval, Verdict
@@ -25,8 +25,8 @@ WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One statistic of every method [M, N], under one meaning of deleting, and the same of random orders
-    [M, D, N]; NaN of texts that have none. Why the numbers of a method are no evidence stands by its name."""
+    """One statistic of every method [M, N], under one type of deletion, and of random orders [M, D, N]; NaN
+    for texts without a number. The reason why numbers are not evidence is next to the name of the method."""
 
     statistic: str
     against: str
@@ -50,19 +50,19 @@ class Criterion:
 
 def larger_is_better(statistic: str) -> bool:
     """Whether a method is the better the larger its statistic."""
-    return statistic == AUPRC or STATISTICS[statistic].larger_is_better
+    return statistic not in STATISTICS or STATISTICS[statistic].larger_is_better
 
 
 def fitting_removals(context: ModelView) -> list[str]:
-    """The meanings of deleting that are about inputs of this kind."""
+    """The types of deletion that are about inputs of this kind."""
     return [name for name, removal in REMOVALS.items() if removal.fits(context.explanation.encoded)]
 
 
 def check_removals(context: ModelView, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What each meaning of deleting does that this model allows, those first that change the text, and why it
+    """What each type of deletion does that this model allows, those first that change the text, and why it
     does not allow the others."""
     names = sorted(names, key=lambda name: REMOVALS[name].edits_attention)
-    reasons = {name: REMOVALS[name].unsupported_reason(context.explanation) for name in names}
+    reasons = {name: REMOVALS[name].no_sets_reason(context.explanation) for name in names}
     meanings = {name: REMOVALS[name].description for name, reason in reasons.items() if reason is None}
     return meanings, {name: reason for name, reason in reasons.items() if reason is not None}
 
@@ -70,7 +70,7 @@ def check_removals(context: ModelView, names: Sequence[str]) -> tuple[dict[str, 
 def faithfulness_criteria(
     methods: Sequence[MethodFacts], removals: Sequence[str], table: Table, nouns: Nouns
 ) -> list[Criterion]:
-    """Every statistic of faithfulness under every meaning of deleting; all methods have the same nulls."""
+    """Every statistic of faithfulness under every type of deletion; all methods have the same nulls."""
     no_evidence = {method.name: method.settings.order_no_evidence_reason for method in methods}
     missing = f"{few_tokens(nouns)}, or no number for what is left"
     criteria = []
@@ -85,7 +85,7 @@ def faithfulness_criteria(
 
 def plausibility_criterion(methods: Sequence[MethodFacts], table: Table, nouns: Nouns) -> Criterion | None:
     """How the scores agree with what people have marked, of the texts that every method can be asked about;
-    None where nobody has marked any, or labels are ratings."""
+    None where no one has marked any, or labels are ratings."""
     if column_name(Plausibility.columns[0].pattern, methods[0].name) not in table:
         return None
     overlaps = {
@@ -106,8 +106,8 @@ def plausibility_criterion(methods: Sequence[MethodFacts], table: Table, nouns: 
 def distinct_criteria(
     criteria: Sequence[Criterion], own: Collection[str]
 ) -> tuple[list[Criterion], dict[str, str]]:
-    """The criteria without meanings of deleting that do on these texts what another one does, and which is in
-    the place of each. Of several that are one edit the first stays that a method uses itself (``own``), else
+    """The criteria without types of deletion that do on these texts what another one does, and which is
+    instead of each. For several that are one edit the first stays that a method uses itself (``own``), else
     the first."""
     tables: dict[str, list[Floats]] = {}
     for criterion in criteria:

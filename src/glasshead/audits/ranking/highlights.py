@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.data_view import Sample
-from glasshead.audits.table import Table
+from glasshead.audits.judging.table import Table
+from glasshead.audits.measuring.data_view import Sample
 from glasshead.explainers import by_word, find_explainer
 from glasshead.nouns import Nouns
 from glasshead.results import Attributions, RankedText
@@ -60,7 +60,7 @@ def pick_texts(inputs: Table, agreement: Mapping[str, AnyFloats], nouns: Nouns) 
     order = usable[np.argsort(stacked[:, usable].mean(axis=0), kind="stable")]
     places = {
         "where the methods agree most": order[-1],
-        f"where they agree as in most {nouns.texts}": order[len(order) // 2],
+        f"where they agree as much as in most {nouns.texts}": order[len(order) // 2],
         "where they agree least": order[0],
     }
     shown: dict[str, int] = {}

@@ -5,11 +5,11 @@ from itertools import combinations
 
 import numpy as np
 
-from glasshead.audits.agreement_strength import judge_agreement
+from glasshead.audits.judging.agreement_strength import judge_agreement
+from glasshead.audits.judging.summary import all_same, null_column, summarise
+from glasshead.audits.judging.table import Table
 from glasshead.audits.ranking.rows import SAME, column_name, pair_name
 from glasshead.audits.ranking.standings import all_texts, bonferroni
-from glasshead.audits.summary import all_same, null_column, summarise
-from glasshead.audits.table import Table
 from glasshead.nouns import Nouns
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 
@@ -20,7 +20,7 @@ SAME_METHOD = by_construction("the same", "the two methods give this model the s
 def method_agreement(
     names: Sequence[str], table: Table, nouns: Nouns, rng: np.random.Generator
 ) -> list[MethodAgreement]:
-    """The mean τ-b of the scores of each pair over the texts. The null has random numbers in the place of the
+    """The mean τ-b of the scores of each pair over the texts. The null has random numbers instead of the
     first."""
     pairs = list(combinations(range(len(names)), 2))
     if not pairs:

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 import torch
 
 from glasshead.audits.audit_subject import explainer_remarks
-from glasshead.audits.class_scores import TokenOrder, token_order
-from glasshead.audits.settings import Settings
-from glasshead.audits.view import ModelView
+from glasshead.audits.judging.settings import Settings
+from glasshead.audits.measuring.class_scores import TokenOrder, token_order
+from glasshead.audits.measuring.view import ModelView
 from glasshead.explainers import ExplanationContext, make_context
 
 LITTLE = 0.05
@@ -23,25 +23,22 @@ T = TypeVar("T")
 
 
 class MethodFacts(NamedTuple):
-    """What judges are told of a method: its name, what it does, the settings of its audit, the meaning of
-    deleting by which it scores tokens (None: none), and what else is to be said of it."""
+    """What judges are told of a method: its name, what it does, the settings of its audit, and what else is
+    to be said of it."""
 
     name: str
     description: str
     settings: Settings
-    own_removal: str | None
     remarks: list[str]
 
     @classmethod
     def of(cls, view: ModelView, method: str) -> MethodFacts:
         """The facts of a method, from the model before the first texts."""
         own = replace(view, method=method)
-        explainer, explanation = own.explainer, own.explanation
         return cls(
             method,
-            explainer.describe(own.nouns),
+            own.explainer.describe(own.nouns),
             own.settings,
-            explainer.own_removal(explanation),
             explainer_remarks(own),
         )
 

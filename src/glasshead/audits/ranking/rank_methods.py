@@ -16,17 +16,22 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.audit_subject import gap_remarks
-from glasshead.audits.curve_statistics import STATISTICS
-from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.judge import INPUTS as INPUT_ROWS
 from glasshead.audits.judge import REFERENCE, Wanted, base_rows
-from glasshead.audits.measured_with import find_measurements
+from glasshead.audits.judging.curve_statistics import STATISTICS
+from glasshead.audits.judging.summary import null_column
+from glasshead.audits.judging.table import Table, jsonable
+from glasshead.audits.measuring.data_view import Sample, read_sample
+from glasshead.audits.measuring.measured_with import find_measurements
+from glasshead.audits.measuring.progress import StageProgress
+from glasshead.audits.measuring.reference import REFERENCE_INPUTS, measure_labels
+from glasshead.audits.measuring.view import ModelView
+from glasshead.audits.measuring.workers import check_workers, measure_missing
 from glasshead.audits.open_request import check_attention_is_one, open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
-from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import (
     Criterion,
@@ -42,7 +47,6 @@ from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import MethodFacts
 from glasshead.audits.ranking.rows import GAP, RANKING, SECONDS, RankingRows, column_name, pair_name
 from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
-from glasshead.audits.reference import REFERENCE_INPUTS, measure_labels
 from glasshead.audits.subject_facts import (
     model_facts,
     performance_facts,
@@ -50,10 +54,6 @@ from glasshead.audits.subject_facts import (
     target_note,
     use_facts,
 )
-from glasshead.audits.summary import null_column
-from glasshead.audits.table import Table, jsonable
-from glasshead.audits.view import ModelView
-from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
@@ -69,23 +69,23 @@ from glasshead.training import versions
 
 @takes(RankRequest)
 def rank(request: RankRequest) -> MethodRanking:
-    """Hold explanations of a model against each other: which lead, which tie, which are not
-    shown to be better than a random order of the tokens.
+    """Compare explanation methods for a model: which lead, which tie, and which are not shown to be better
+    than a random order of the tokens.
 
-    Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
-    its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
+    Each method is judged by its faithfulness under every type of deletion (`glasshead list removals`), by its
+    agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
     differences that are corrected for their number. ``model``, ``data`` and ``tokenizer`` are those of
     `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50).
 
     Raises:
-        InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot
-            explain this model.
+        InputError: as `glasshead.audit`, on an unknown type of deletion or statistic, and on a method that
+        cannot explain this model.
     """
     return run_ranking(request)
 
 
 def check_ranking(request: RankRequest) -> None:
-    """Refuse, before anything is opened, what no model has.
+    """Raise InputError for options that no model supports, before a model is opened.
 
     Raises:
         InputError: on an unknown method, meaning or statistic, and on a method that is named twice or whose
@@ -93,7 +93,7 @@ def check_ranking(request: RankRequest) -> None:
     """
     for option, names in (("methods", request.methods), ("removals", request.removals)):
         if names is not None and not names:
-            raise ParameterError(option, "names none: give at least one")
+            raise ParameterError(option, "is empty: give at least one")
         for name, times in Counter(names).items():
             if times > 1:
                 raise ParameterError(option, f"names {name!r} twice")
@@ -119,7 +119,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     started = time.perf_counter()
     subject, split, data_facts = open_request(with_datasets(request))
     check_attention_is_one(subject.model, request.methods)
-    stages = StageProgress(request.progress or no_progress)
+    stages = StageProgress(request.tell)
     nouns = stages.nouns = reader_of(subject.tokenizer).nouns
     stages.begin(f"reading the {nouns.texts}")
     sample = read_sample(
@@ -139,15 +139,15 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         raise InputError(f"{name!r} has no meaning here: {reason}")
     kept = find_measurements(request.store, sample, request)
     rows = RankingRows(request.methods, tuple(meanings))
-    wanted = [Wanted(INPUT_ROWS, None, False), Wanted(RANKING, rows, False)]
+    wanted = [Wanted(INPUT_ROWS, None), Wanted(RANKING, rows)]
     watched = view.watched(stages.on_texts)
     view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, watched)))
     measure_missing(request, sample, dict.fromkeys(wanted), kept, stages, view, known)
     stages.begin("comparing")
     methods = [MethodFacts.of(view, name) for name in request.methods]
-    inputs = base_rows(wanted, kept, sample.ids, {})[False]
+    inputs = base_rows(wanted, kept, sample.ids, {})[""]
     table = {**inputs, **kept.read(RANKING, sample.ids, rows.columns).columns}
-    own = {method.name: method.own_removal for method in methods}
+    own = {method.name: method.settings.own_removal for method in methods}
     criteria, dropped = distinct_criteria(
         faithfulness_criteria(methods, list(meanings), table, nouns), [*filter(None, own.values())]
     )
@@ -181,7 +181,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
             for reason, names in by_reason(left_out).items()
         ),
         *(
-            f"{one} does on these {nouns.texts} what {other} does, and is not repeated."
+            f"{one} does the same as {other} on these {nouns.texts}, so it is left out."
             for one, other in dropped.items()
         ),
         *(
@@ -240,7 +240,7 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
     guess = guess_in_words(facts)
     these = f"These {nouns_of(facts).count(facts['examples'])}"
     notes = {
-        "not better": f"The model is not better than {guess}: what explains it is of little interest.",
+        "not better": f"The model is not better than {guess}, so its explanations are of little interest.",
         "undecided": f"{these} do not show whether the model is better than {guess}."
         if facts["examples"] >= MIN_UNITS
         else f"{these} are too few to show whether the model is better than {guess}: at least {MIN_UNITS} "
@@ -257,7 +257,7 @@ def use_notes(facts: Mapping[str, Any]) -> list[str]:
 
 
 def by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
-    """The meanings of deleting that are left out, by why."""
+    """The types of deletion that are left out, by why."""
     names: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         names.setdefault(reason, []).append(name)
@@ -284,8 +284,10 @@ def judge_methods(
 def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str], nouns: Nouns) -> list[str]:
     """Who is judged by the very edit that it scores tokens by."""
     return [
-        f"{method.name} scores {nouns.tokens} by {method.own_removal} itself, which favours it under that "
-        "meaning."
+        (
+            f"{method.name} scores {nouns.tokens} by {method.own_removal} itself, which favours it under "
+            "that type of deletion."
+        )
         for method in methods
         if method.own_removal in removals
     ]
@@ -311,7 +313,7 @@ def ranking_facts(
         "coverage": asdict(sample.coverage),
         **data_facts,
         "notes": [
-            precision_note(view),
+            precision_note(view, len(sample.texts)),
             target_note(view),
             *sample.coverage.lines("ranked"),
         ],
@@ -326,8 +328,8 @@ def method_columns(
     criteria: Sequence[Criterion],
     taus: Mapping[str, AnyFloats],
 ) -> dict[str, Any]:
-    """The numbers of every text, by method, statistic and meaning of deleting; beside them random orders."""
-    columns: dict[str, Any] = {"index": sample.indices.tolist(), "text": list(sample.texts)}
+    """The numbers of every text, by method, statistic and type of deletion; next to them random orders."""
+    columns: dict[str, Any] = {"index": sample.indices.tolist(), "text": sample.names}
     for criterion in criteria:
         name = ".".join(part for part in (criterion.statistic, criterion.against) if part)
         for place, method in enumerate(methods):

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.base import Measure, Measured
-from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.faithfulness import FAITHFULNESS, ORDERS
-from glasshead.audits.plausibility import Plausibility
-from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.removal_curves import (
+from glasshead.audits.judging.base import Measure, Measured
+from glasshead.audits.judging.summary import null_column
+from glasshead.audits.judging.table import Column, Table, lists, same_numbers
+from glasshead.audits.measuring.class_scores import choose_prediction_side
+from glasshead.audits.measuring.removal_curves import (
     Orders,
     ValueDrops,
     in_float32,
@@ -26,9 +26,9 @@ from glasshead.audits.removal_curves import (
     statistic_weights,
     statistics_along,
 )
-from glasshead.audits.summary import null_column
-from glasshead.audits.table import Column, Table, lists, same_numbers
-from glasshead.audits.view import ModelView
+from glasshead.audits.measuring.view import ModelView
+from glasshead.audits.plausibility import Plausibility
+from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
 from glasshead.explainers import removable
 from glasshead.results import TAU
 from glasshead.statistics import kendall_tau_b
@@ -49,7 +49,7 @@ def pair_name(one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class RankingRows(Measure):
-    """Every method before each input, under every meaning of deleting. One call serves all methods and the
+    """Every method before each input, under every type of deletion. One call serves all methods and the
     random orders of an input, and asks about each set of tokens once."""
 
     methods: tuple[str, ...]
@@ -57,12 +57,12 @@ class RankingRows(Measure):
 
     columns: ClassVar[tuple[Column, ...]] = (
         Column(f"{DRAWS}.*", "floats", "ŷ", "the same statistic along random orders"),
-        Column(f"{GAP}.*", "float", "ŷ", "how far the numbers of a method miss what they should add up to"),
+        Column(f"{GAP}.*", "float", "ŷ", "how far the numbers of a method miss the sum they should have"),
         Column(f"{SAME}.*", "float", "", "whether two methods give the same scores"),
-        Column(f"{SECONDS}*", "float", "seconds", "what a method takes; of none the plain prediction"),
+        Column(f"{SECONDS}*", "float", "seconds", "the time of a method, or of the plain prediction"),
         Column(f"{TAU}.*", "float", "τ-b", "how alike two methods order the tokens"),
         *(column._replace(pattern=column_name(column.pattern, "*")) for column in Plausibility.columns),
-        Column("*", "float", "ŷ", "a statistic of faithfulness: method, statistic, meaning of deleting"),
+        Column("*", "float", "ŷ", "a statistic of faithfulness: method, statistic, type of deletion"),
     )
 
     def measure(self, view: ModelView) -> Measured:
@@ -87,8 +87,8 @@ class RankingRows(Measure):
 def faithfulness_columns(
     view: ModelView, methods: Sequence[ScoredMethod], removals: Sequence[str]
 ) -> Mapping[str, NDArray[Any]]:
-    """Every statistic of faithfulness under every meaning of deleting, of the methods and of random orders;
-    NaN of texts of fewer than two tokens."""
+    """Every statistic of faithfulness under every type of deletion, of the methods and of random orders; NaN
+    of texts of fewer than two tokens."""
     explanation, side = in_float32(view), choose_prediction_side(view)
     words = removable(explanation).numpy()
     counts = words.sum(axis=1)
@@ -107,7 +107,7 @@ def faithfulness_columns(
 
 def agreement_columns(view: ModelView, methods: Sequence[ScoredMethod]) -> Mapping[str, AnyFloats]:
     """Kendall τ-b of the scores of each pair, text by text: of the scores where both have signs, else of
-    their sizes; with random numbers in the place of the first; and whether the scores are the same."""
+    their sizes; with random numbers instead of the first; and whether the scores are the same."""
     pairs = list(combinations(range(len(methods)), 2))
     if not pairs:
         return {}
@@ -130,5 +130,5 @@ def agreement_columns(view: ModelView, methods: Sequence[ScoredMethod]) -> Mappi
 
 
 def rows_of_marks(table: Table, method: str) -> Table:
-    """What was measured of a method beside human marks, by the names that its audit knows."""
+    """What was measured of a method next to human marks, by the names that its audit knows."""
     return {column.pattern: table[column_name(column.pattern, method)] for column in Plausibility.columns}

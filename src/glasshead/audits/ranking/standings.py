@@ -8,9 +8,9 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.faithfulness import GAIN_RESOLUTION, difference
+from glasshead.audits.judging.slices import Group
+from glasshead.audits.judging.summary import Interval, summarise
 from glasshead.audits.ranking.criteria import Criterion
-from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, summarise
 from glasshead.nouns import Nouns
 from glasshead.results import RANK, TOO_FEW_EXAMPLES, Finding, MethodDifference, Standing, Verdict
 from glasshead.statistics import LEVEL, exchange_tails
@@ -35,8 +35,8 @@ class Judged(NamedTuple):
 
 
 def comparisons(methods: int, criteria: int) -> int:
-    """How many intervals the standings of one statistic rest on: each method against a random order and
-    against every other, by every criterion."""
+    """The number of intervals behind the ranking by one statistic: each method is compared with a random
+    order and with every other, by every criterion."""
     return criteria * (methods + methods * (methods - 1) // 2)
 
 
@@ -159,7 +159,7 @@ def sides_of(
     rng: np.random.Generator,
 ) -> list[Side]:
     """The side of 0 that each difference is shown to be on: by its interval, and by an exchange test in which
-    any of the ``exchangeable`` numbers [S, K, N] of a text may stand in the place of the first.
+    any of the ``exchangeable`` numbers [S, K, N] of a text may stand instead of the first.
 
     The test holds its level where a few texts make the whole difference, which an interval alone does not.
     Of random orders it does so approximately: half of them are the others from behind.

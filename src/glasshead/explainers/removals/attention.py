@@ -1,4 +1,4 @@
-"""A token is removed from the attention that is read: the text stays as it is, also for all other layers."""
+"""A token is removed from the selected attention: the text stays as it is, also for all other layers."""
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -40,14 +40,14 @@ register_removal(
     "zero-weight",
     AttentionRemoval(
         "zero-weight",
-        "its attention weight becomes zero, and all others stay",
+        "its attention weight becomes zero, and the others stay",
         "Huang, Yang and Wang 2024, section 5.2",
     ),
 )
 register_removal(
     "renormalise",
     AttentionRemoval(
-        "renormalise", "attention may not go to it, so the others share its place", "Jain and Wallace 2019"
+        "renormalise", "it gets no attention, and the others share its weight", "Jain and Wallace 2019"
     ),
 )
 register_removal(

@@ -7,9 +7,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.attention import AttentionInputs
-from glasshead.data import Encoded, EncodedImages, Fill, Inputs
+from glasshead.data import Encoded, EncodedImages, EncodedTextsWithImages, Fill, Inputs
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import renormalise_weights
+from glasshead.explainers.removals.photo import lack_pixels, logits_of_painted, no_pixels
 from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.explainers.removals.text import InputRemoval
 from glasshead.huggingface import PatchClassifier
@@ -25,6 +26,34 @@ class Paint(InputRemoval):
         self.fill = fill
         self.description = f"its pixels become {what}"
 
+    def unsupported_reason(self, context: ExplanationContext) -> str | None:
+        if isinstance(context.encoded, EncodedTextsWithImages):
+            return no_pixels(context)
+        return super().unsupported_reason(context)
+
+    def remark(self, context: ExplanationContext) -> str | None:
+        if isinstance(context.encoded, EncodedTextsWithImages):
+            words = "words have no pixels, so a removed word becomes the average word"
+            return "; ".join(filter(None, (words, lack_pixels(context))))
+        return None
+
+    def no_sets_reason(self, context: ExplanationContext) -> str | None:
+        reason = self.unsupported_reason(context)
+        if reason is not None or not isinstance(context.encoded, EncodedTextsWithImages):
+            return reason
+        shared = lack_pixels(context)
+        return None if shared is None else f"{shared}: use 'mean-embedding'"
+
+    def compute_logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        if isinstance(context.encoded, EncodedTextsWithImages):
+            return logits_of_painted(context, texts, removed, self.fill)
+        return super().compute_logits(context, texts, removed)
+
     def variants(
         self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
     ) -> Encoded:
@@ -34,14 +63,14 @@ class Paint(InputRemoval):
 class Hide(Removal):
     """No layer attends to it: what is read is the rest of the image, where it stands."""
 
-    description = "no layer may attend to it, and the others share its place"
+    description = "no layer attends to it, and the others share its weight"
     citation = "Jain et al. 2022"
 
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
         reason = super().unsupported_reason(context) or context.unreadable_reason
         if reason is None and cast(PatchClassifier, context.model).reads_patches:
             return (
-                "this model averages the vectors of all patches, so none can be hidden from it: use the "
+                "this model predicts from the vectors of the patches, so none can be hidden from it: use the "
                 "method 'erasure-neutral-colour'"
             )
         return reason

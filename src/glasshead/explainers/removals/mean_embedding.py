@@ -64,7 +64,7 @@ def average_embeddings(
 
 @contextmanager
 def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"]]) -> Iterator[None]:
-    """Average the look-ups of a pass over several texts: the tokens that each of them goes without.
+    """Average the look-ups of the removed tokens in a pass over several texts.
 
     Raises:
         InputError: if the model does not look up one vector for each token.
@@ -88,7 +88,7 @@ def replace_by_mean(
     weight = getattr(module, "weight", None)
     if not isinstance(weight, Tensor) or weight.shape[-1] != embedded.shape[-1]:
         raise no_vectors(model)
-    mean = weight.mean(dim=0) * scale_of(ids, weight, embedded)
+    mean = weight.mean(dim=0) * scale_of(module, ids, weight, embedded)
     return torch.where(gone[..., None], mean, embedded)
 
 
@@ -100,15 +100,23 @@ def no_vectors(model: PreTrainedModel) -> InputError:
     )
 
 
-def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
-    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may), by
-    those that are a multiple of their word's: others come from an image."""
+def scale_of(module: nn.Module, ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
+    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may).
+
+    Only vectors that are a multiple of that of their word count: others come from an image. If all these
+    vectors are zero, the longest vector of the vocabulary is looked up instead.
+    """
     vectors = weight[ids.clamp(max=len(weight) - 1)]
     along, size = (vectors * embedded).sum(dim=-1), (vectors * vectors).sum(dim=-1)
     factors = along / size.clamp(min=torch.finfo(size.dtype).tiny)
     off = (embedded - factors[..., None] * vectors).norm(dim=-1)
     looked_up = off <= MULTIPLE * embedded.norm(dim=-1)
     kept = looked_up if bool(looked_up.any()) else torch.ones_like(looked_up)
+    if not bool(size[kept].any()):
+        longest = weight.norm(dim=-1).argmax()
+        vector = weight[longest]
+        along = module.forward(longest[None]) * vector
+        return along.sum() / vector.square().sum().clamp(min=torch.finfo(vector.dtype).tiny)
     return along[kept].sum() / size[kept].sum()
 
 

@@ -16,17 +16,17 @@ from glasshead.registry import Registry
 
 
 class Removal(ABC):
-    """What a model says of texts without some of their tokens."""
+    """The predictions of a model for texts without some of their tokens."""
 
     name: str
     description: str
     """What it does to a token, as a clause: "its attention weight becomes zero"."""
     citation: str
     edits_attention: ClassVar[bool] = False
-    """Whether the attention that is read is edited, and the text stays."""
+    """Whether the selected attention is edited, and the text stays."""
 
     def fits(self, encoded: Encoded) -> bool:
-        """Whether it is about inputs of that kind."""
+        """Whether it applies to inputs of that kind."""
         return self.edits_attention or self.name in encoded.removals
 
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
@@ -35,18 +35,28 @@ class Removal(ABC):
             return None
         if context.encoded.needs_words and self.name == "delete":
             return (
-                "a language model predicts no answer behind nothing, which is left without all words of a "
-                "prompt: use the method 'erasure-mean-embedding'"
+                "a language model needs a prompt, but without all "
+                "its words nothing is "
+                "left: use the method "
+                "'erasure-mean-embedding'"
             )
         if context.encoded.asks_place and self.name == "delete":
             return (
-                "the word that is asked about would be cut out, too, and others move: use the method "
+                "deletion can remove the word in question and shifts the others: use the method "
                 f"{context.encoded.erasure!r}"
             )
         return (
-            f"{self.name!r} is no way to take a part out of {context.encoded.nouns.texts}: use the method "
+            f"{self.name!r} cannot remove a part of {context.encoded.nouns.texts}: use the method "
             f"{context.encoded.erasure!r}"
         )
+
+    def no_sets_reason(self, context: ExplanationContext) -> str | None:
+        """Why no set of tokens can be removed while all others stay; None: each can."""
+        return self.unsupported_reason(context)
+
+    def remark(self, context: ExplanationContext) -> str | None:
+        """A remark for readers about such inputs; None: nothing."""
+        return None
 
     def logits(
         self,
@@ -54,9 +64,9 @@ class Removal(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """Logits of variants of the texts, each without its set of tokens and what goes with them.
+        """Logits of variants of the texts, each without a set of tokens and the rest of their units.
 
-        Special tokens and padding are no part of a text: who asks leaves them out of the sets.
+        Special tokens and padding are not part of a text: the caller leaves them out of the sets.
 
         Raises:
             InputError: if that has no meaning for this model.
@@ -83,13 +93,13 @@ class Removal(ABC):
         return context.logits_without_each[self.name]
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
-        """Logits without each token; special tokens are no part of the text and stay."""
+        """Logits without each token; special tokens are not part of the text and stay."""
         return self.logits_of_units(context, removable(context))
 
     def logits_of_units(
         self, context: ExplanationContext, leads: Bool[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens classes"]:
-        """Logits without each unit, which is named by its first token and has them at all its tokens; other
+        """Logits without each unit, at all tokens of the unit, which is named by its first token; other
         tokens have the logits of the whole text."""
         text, token = leads.nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
@@ -113,7 +123,7 @@ def logits_edited(
         with edit(rows, inputs):
             result[rows] = model(**inputs).logits.cpu().to(result.dtype)
         done += len(rows)
-        context.progress(done * total // len(texts), total)
+        context.progress(done * total / len(texts), total)
     return result
 
 

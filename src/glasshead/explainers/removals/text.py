@@ -46,7 +46,7 @@ class InputRemoval(Removal):
             for rows, inputs in batches(variants, device=model.device, maps=heads_of(model.config)):
                 result[start + rows] = logits_of_rest(context, inputs).cpu().to(result.dtype)
                 done += len(rows)
-                context.progress(done * total // len(texts), total)
+                context.progress(done * total / len(texts), total)
         return result
 
 
@@ -63,8 +63,10 @@ def logits_of_rest(context: ExplanationContext, inputs: Inputs) -> Float[Tensor,
         if left >= full or isinstance(error, torch.OutOfMemoryError):
             raise
         raise InputError(
-            f"{class_name(context.model)} fails on a text of {left} tokens, which is what is left without "
-            "others: use the method 'erasure-zero-value'"
+            f"{class_name(context.model)} fails on a text of {left} "
+            "tokens, as left after "
+            "a deletion: use the method "
+            "'erasure-zero-value'"
         ) from error
     return logits
 

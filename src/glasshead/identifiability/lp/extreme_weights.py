@@ -15,7 +15,7 @@ from glasshead.identifiability.lp.simplex import Vertex, initial_vertices, maxim
 
 @dataclass(frozen=True)
 class SameOutput:
-    """All weights a′ that an activation can produce with a′ T = a T, to be asked for their extremes.
+    """All weights a′ that an activation can produce with a′ T = a T, to find their extremes.
 
     T [n, d] and a [n] in float64; ``kind``, ``embed_dim`` and ``eps`` as for `intervals`.
     """
@@ -27,7 +27,7 @@ class SameOutput:
 
     @classmethod
     def of(cls, T: Floats, a: Floats, *, kind: str, embed_dim: int, eps: float) -> SameOutput | None:
-        """None where a is the only one, where nothing bounds the weights, and where rounding leads out."""
+        """None if a is the only solution, if nothing bounds the weights, or if rounding leaves the set."""
         domain = WEIGHT_DOMAINS[kind]
         space = column_space(T, embed_dim=embed_dim, eps=eps, centred=domain.sums_to_one)
         if domain.polytope is None or len(a) <= len(space.sizes) + domain.sums_to_one:
@@ -37,8 +37,8 @@ class SameOutput:
         return None if vertex is None else cls(T, a, polytope, vertex)
 
     def extremes(self, functions: Floats) -> Floats:
-        """argmax Σ w_i a′_i for each row w of ``functions`` [L, n]: [L, n], each checked to give the same
-        output; a itself where no maximum was found."""
+        """argmax Σ w_i a′_i for each row w of ``functions`` [L, n]: The result is [L, n], each checked to
+        give the same output; a itself where no maximum was found."""
         A, start = self.polytope.A, self.polytope.start
         objectives = functions @ self.polytope.to_weights.T
         ends = maximise(A[None], [self.vertex], objectives)

@@ -13,8 +13,8 @@ from glasshead.checkpoints import checkpoint
 def highs_maxima(
     A: Floats, b: Floats, functions: Floats, options: Mapping[str, int | str] | None = None
 ) -> tuple[Floats, list[str]]:
-    """max Σ_i w_i x_i over {x ≥ 0, A x = b} for every row of ``functions`` [L, n]: values (∞ where there is
-    none, NaN where the solver has no answer), and for each why there is no answer, "" where there is one.
+    """max Σ_i w_i x_i over {x ≥ 0, A x = b} for every row of ``functions`` [L, n]: values (∞ if there is
+    none, NaN where the solver has no answer), and for each the reason why there is no answer, or "".
     ``options`` are HiGHS's own.
 
     Source: Huangfu and Hall (2018), Parallelizing the dual revised simplex method.

@@ -29,12 +29,12 @@ SAME_WEIGHT = 1e-9  # weights that differ by less are the same, relative to thei
 
 @dataclass(frozen=True)
 class Intervals:
-    """The interval [``low``, ``high``] of each weight, or of each sum of weights; NaN where no solver had an
-    answer, and ``failed`` says for which and why. ±∞ where nothing bounds it.
+    """The interval [``low``, ``high``] of each weight, or of each sum of weights; NaN where no solver had
+    an answer; ``failed`` says which and why. ±∞ where nothing bounds it.
 
     ``rank`` is that of [T, 1] (of T where rows need not sum to one), ``nullity`` the dimension of its left
     null space: with 0 every weight is identifiable, and its interval is a point. ``margin`` says how clear
-    the rank is (`ColumnSpace.margin`): the ends carry its reciprocal.
+    the rank is (`ColumnSpace.margin`); the error of the ends grows with its reciprocal.
     """
 
     value: Floats
@@ -47,7 +47,7 @@ class Intervals:
 
     @property
     def conditioning(self) -> float:
-        """1/margin: how much of the error of T an end may carry, in units of the threshold of the rank.
+        """1/margin: how strongly an end depends on errors of T, in units of the threshold of the rank.
 
         An error of T as large as the threshold would move an end by about as much. Rounding itself is
         smaller, and moves it by about a hundredth of this: 10⁻³ at margin 10.
@@ -67,19 +67,17 @@ def intervals(
 ) -> Intervals:
     """min and max of every a′_j over the weights a′ that the activation can produce with a′ T = a T.
 
-    T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind`` names
-    what the activation can produce (`WEIGHT_DOMAINS`), of which the closure is taken: its ends are
-    approached, not reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if
-    that is not the type of T as given (float64 for lists and whole numbers). ``embed_dim`` is d_e. With
+    T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind``
+    names the set that the activation can produce (`WEIGHT_DOMAINS`). Its closure is used, so ends may be
+    approached but not reached. ``eps`` is the machine epsilon of the type in which T was computed: give it
+    if that is not the type of T as given (float64 for lists and whole numbers). ``embed_dim`` is d_e. With
     ``tolerance`` ε the output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank
     · ε ‖a T‖ in all. ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
 
-    T and every row of ``functions`` are computed with in a unit of their own, so that neither 1e200 nor
-    1e-200 overflows.
+    T and every row of ``functions`` are rescaled, so that neither 1e200 nor 1e-200 causes overflow.
 
     Raises:
-        InputError: on a tolerance that is negative or not finite, an ``eps`` or ``embed_dim`` that is none,
-        an
+        InputError: on a tolerance that is negative or not finite, an invalid ``eps`` or ``embed_dim``, an
             unknown kind, a row without keys, shapes that do not fit, anything but finite real numbers, or
             weights that no activation of this kind makes.
 
@@ -223,8 +221,8 @@ def check_program(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     objection = WEIGHT_DOMAINS[kind].domain_violation(a)
     if objection:
         raise InputError(
-            f"these are no weights of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}: {objection}; give "
-            "a row as its activation made it, over all keys that it may attend to"
+            f"these are not weights of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}: {objection}; "
+            "give an unchanged row of the activation, over all keys that it may attend to"
         )
 
 

@@ -26,7 +26,7 @@ def rank_threshold(tokens: int, embed_dim: int, eps: float, norm: float) -> floa
 
 @dataclass(frozen=True)
 class ColumnSpace:
-    """The column space of T [n, d], or of what is left of it beside the constant 1.
+    """The column space of T [n, d], or of the part of T that is orthogonal to the constant 1.
 
     ``basis`` U [n, r] and ``sizes`` σ [r] are its left singular vectors and singular values above the
     threshold; ``dropped`` is the largest singular value below it, ``floor`` the threshold.
@@ -39,7 +39,8 @@ class ColumnSpace:
 
     @property
     def margin(self) -> float:
-        """How clear the rank is: the smallest singular value that counts over the threshold; ∞ if none."""
+        """How clear the rank is: the smallest counted singular value divided by the threshold; ∞ if none
+        counts."""
         return float(self.sizes[-1] / self.floor) if len(self.sizes) and self.floor > 0 else math.inf
 
 
@@ -48,9 +49,9 @@ def column_space(
 ) -> ColumnSpace:
     """The column space of T [n, d] by singular values, with the threshold of T itself.
 
-    ``centred`` takes the mean row off first: [T, 1] has the columns of the centred T and 1, which are
+    ``centred`` subtracts the mean row first: [T, 1] has the columns of the centred T and 1, which are
     orthogonal to each other, so rank [T, 1] = 1 + rank of the centred T. ``embed_dim`` is d_e where T is
-    given in other coordinates of as many columns as its rank needs.
+    given in fewer coordinates.
     """
     n, d = T.shape
     norm = float(np.linalg.norm(T, 2)) if T.size else 0.0

@@ -82,7 +82,7 @@ def take_columns(A: Floats, variables: Integers) -> Floats:
 
 
 def invert(B: Floats) -> Floats:
-    """The inverse of every B [P, m, m]; NaN where there is none."""
+    """The inverse of every B [P, m, m]; NaN if there is none."""
     try:
         return np.asarray(np.linalg.inv(B), dtype=np.float64)
     except np.linalg.LinAlgError:

@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 
 
 class CollapseSample(NamedTuple):
-    """A model by its name, its tokenizer, and texts or images that it reads; of pairs the second ones too."""
+    """A model by its name, its tokenizer, and texts (for pairs also the second ones) or images."""
 
     name: str
     model: PreTrainedModel
@@ -47,7 +47,7 @@ class CollapseSample(NamedTuple):
 def read_sample(
     data: str, split: str, size: int, *, text_column: str | None = None, seed: int = 0
 ) -> tuple[list[Any], list[str] | None]:
-    """So many texts, or images, of a split, drawn at random, and of pairs the second ones.
+    """A random sample of the texts, or images, of a split, with the second texts of pairs.
 
     Raises:
         InputError: as `glasshead.data.load`, and if there is no such split.
@@ -71,26 +71,24 @@ def collapse_by_depth(
 ) -> tuple[list[DepthCurve], list[str]]:
     """The residual (`residual`) over the layers of a model, and remarks on what is left out.
 
-    "whole layer" are the states as they are; "attention alone" iterates H ← Σ_h A_h(H) H W_v W_o with the
+    "whole layer" are the states of the model; "attention alone" iterates H ← Σ_h A_h(H) H W_v W_o with the
     attention of each block, "with skips" H ← H + the same. The biases of values and output are left out:
-    where rows of A sum to one, each adds the same vector to every token, and a mean row that grows by it is
-    no collapse. (The networks that Dong et al. measure have both, and the norm behind attention.) A norm
-    that stands before attention is part of it, with its bias; one behind it and the feed-forward part are
-    left out. States are scaled to the root mean square that the model has at that depth, which changes no
-    residual. Units are texts; of the ``seeds`` random models of the same configuration (initialised as
-    their class does) they are seeds.
+    where rows of A sum to one, each adds the same vector to every token, and a growing mean row is not
+    collapse. (The networks that Dong et al. measure have both, and the norm behind attention.) A norm
+    before attention is part of it, with its bias; a norm after it and the feed-forward part are left out.
+    States are scaled to the root mean square of the model at that depth; this does not change the residual.
+    Units are texts; for the ``seeds`` random models of the same configuration (initialised by their class)
+    they are seeds.
 
     Raises:
-        InputError: if the model is no stack of layers, or no text has two tokens.
+        InputError: if the model is not a stack of layers, or no text has two tokens.
     """
     check_any_seed(seeds)
     nouns = reader_of(tokenizer).nouns
     encoded = encode(tokenizer, list(texts), None if pairs is None else list(pairs))
     places = (encoded.mask.sum(dim=1) > 1).nonzero()[:, 0]
     if not len(places):
-        raise InputError(
-            f"no {nouns.text} has two {nouns.tokens}, so there is nothing that could become alike"
-        )
+        raise InputError(f"no {nouns.text} has two {nouns.tokens}, so nothing can become alike")
     inputs = []
     for place in places.tolist():
         length = int(encoded.mask[place].sum())
@@ -116,7 +114,7 @@ def residuals_by_path(
     """The residuals of each text on each path that the model allows, and why others are missing.
 
     Raises:
-        InputError: if the model is no stack of layers.
+        InputError: if the model is not a stack of layers.
     """
     if isinstance(model, PooledClassifier):
         raise InputError("this model has one attention and no depth: choose a model with layers")
@@ -148,7 +146,7 @@ def block_chain(model: PreTrainedModel, inputs: Inputs) -> list[BlockRun]:
     runs = [run for _, run in sorted(run_blocks(model, inputs).items())]
     if not runs:
         raise InputError(
-            f"{class_name(model)} is no stack of layers with one attention each, so there is no depth to "
+            f"{class_name(model)} is not a stack of layers with one attention each, so there is no depth to "
             "follow: choose an encoder or a causal model"
         )
     chain = runs[:1]
@@ -195,7 +193,9 @@ def attention_update(run: BlockRun, states: Float[Tensor, "b n d"]) -> Float[Ten
     if layer.call.v.shape[-1] == 0 or layer.projection is None:
         raise InputError("the values of this model, or the linear map that reads its heads, cannot be seen")
     if layer.call.mechanism.position.changes_output:
-        raise InputError(f"the position of {layer.mechanism} adds to the values, so A V W_o is not all of it")
+        raise InputError(
+            f"the position of {layer.mechanism} adds to the values, so A V W_o is only a part of the output"
+        )
     with without_biases(run.module):
         values = record_block(run, states).projected_values
     update: Tensor = (layer.weights @ values).sum(dim=1)
@@ -225,7 +225,7 @@ def real_tokens(run: BlockRun) -> Bool[Tensor, "b n"]:
     states = states_before(run)
     real = record_block(run, states).allowed.any(dim=2).any(dim=1)
     if real.shape != states.shape[:2]:
-        raise InputError("this model keeps its states in another order than [texts, tokens, size]")
+        raise InputError("the states of this model do not have the order [texts, tokens, size]")
     return real
 
 
@@ -272,7 +272,7 @@ def rank_collapse(
     seeds: int = 5,
     progress: Progress = lambda _: None,
 ) -> RankCollapse:
-    """`collapse_by_depth` of a model before a sample of texts, if there is one; of ``mechanisms`` their
+    """`collapse_by_depth` of a model on a sample of texts, if there is one; for ``mechanisms``, their
     Gaussian curves and the ranks of log |A|.
 
     Raises:
@@ -286,8 +286,10 @@ def rank_collapse(
         curves, remarks = collapse_by_depth(*sample[1:], seeds=seeds, progress=progress)
     curves += gaussian
     remarks += [
-        f"{curve.name}: the states of {curve.n[0] - curve.n[-1]} of {curve.n[0]} {curve.unit}s end as 0, "
-        "which has no residual: they are left out from there on."
+        (
+            f"{curve.name}: the states of {curve.n[0] - curve.n[-1]} of {curve.n[0]} {curve.unit}s become "
+            "0, which has no residual: they are left out from that depth on."
+        )
         for curve in curves
         if curve.n[-1] < curve.n[0]
     ]

@@ -23,7 +23,7 @@ GAUSSIAN = "Gaussian input and weights, attention alone"
 
 
 def composite_norm(matrix: Float[Tensor, "*b n d"]) -> Float[Tensor, "*b"]:
-    """√(‖M‖₁ ‖M‖_∞): the largest sum of sizes of a column, times that of a row.
+    """√(‖M‖₁ ‖M‖_∞), from the largest absolute column sum and the largest absolute row sum.
 
     Source: Dong, Cordonnier and Loukas (2021), section 2.
     """

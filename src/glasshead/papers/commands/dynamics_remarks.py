@@ -34,7 +34,7 @@ def plateau_remark(history: "History") -> str | None:
     if losses is None:
         return None
     fall = f"the loss has hardly fallen, from {number(losses[0])} to {number(losses[1])}"
-    return f"{fall}: such a training says little about how attention develops"
+    return f"{fall}: such a training says little about the development of attention"
 
 
 def best_step_remark(history: "History", step: int | None) -> str | None:
@@ -61,7 +61,7 @@ def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | 
         )
     if (every := interval_for_terms(history, findings)) is not None:
         spacing = f"snapshots {history.facts['every']} steps apart"
-        return f"{spacing} are too far apart for some of the terms: train with --watch-every {every}"
+        return f"{spacing} are too far apart for some terms: train with --watch-every {every}"
     return None
 
 

@@ -32,7 +32,7 @@ TrainingData = Annotated[
 Step = Annotated[
     int | None,
     typer.Option(
-        help="Show the snapshot nearest to this step; else the last.",
+        help="Show the snapshot nearest to this step (default: the last).",
         callback=require_non_negative,
     ),
 ]

@@ -32,7 +32,10 @@ def adversary_curve(
     ],
     seeds: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="The recipe of RUN with other seeds, as the ruler; repeatable."),
+        typer.Option(
+            metavar="FOLDER",
+            help=("Runs of the recipe of RUN with other seeds, as a yardstick; may be repeated."),
+        ),
     ] = None,
     split: Split = "test",
     seed: Seed = 0,
@@ -45,7 +48,7 @@ def adversary_curve(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw how far the attention of adversaries is from that of a run, and how far their predictions.
+    """Draw how far the attention and the predictions of adversaries are from those of a run.
 
     Example: [bold]glasshead plot adversary-curve runs/lstm my_reviews.csv runs/adversary --out curve.svg[/]
     """

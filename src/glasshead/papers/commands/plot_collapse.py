@@ -27,12 +27,12 @@ from glasshead.errors import InputError
 def collapse(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="MODEL", help="A run, or a saved model; none: random weights alone."),
+        typer.Argument(metavar="MODEL", help="A run, or a saved model (default: only random weights)."),
     ] = None,
     data: Annotated[str | None, typer.Argument(metavar="DATA", help="Texts that the model reads.")] = None,
     attention: Annotated[
         str | None,
-        typer.Option(metavar="A,B,…", help="Mechanisms with random weights; else all activations."),
+        typer.Option(metavar="A,B,…", help="Mechanisms with random weights (default: all activations)."),
     ] = None,
     texts: Annotated[int, typer.Option(help="Texts that the model reads.", min=1)] = 16,
     seeds: Annotated[int, typer.Option(help="Random models of the same configuration.", min=1)] = 5,
@@ -48,7 +48,7 @@ def collapse(
 ) -> None:
     """Draw how fast depth makes all tokens alike: attention alone, with skips, and the whole layer.
 
-    Trained and random weights of a model; and of mechanisms with Gaussian weights, with the rank of log |A|.
+    Trained and random weights of a model, and mechanisms with Gaussian weights, with the rank of log |A|.
 
     Example: [bold]glasshead plot collapse runs/mine my_reviews.csv --out collapse.svg[/]
     """
@@ -58,7 +58,7 @@ def collapse(
     from glasshead.papers.collapse import CollapseSample, rank_collapse, read_sample
 
     if (model is None) != (data is None):
-        raise InputError("give a model and data that it reads, or neither")
+        raise InputError("give both a model and its data, or neither")
     out = out or (Path("collapse.svg") if model is None else default_out(model, "collapse.svg"))
     file_kind(out, JSON)
     for path in (out, table):

@@ -35,7 +35,10 @@ def dynamics(
     token: Annotated[
         list[str] | None,
         typer.Option(
-            help="For ledger, tokens, scatter, contexts: a token, repeatable; else a ledger of every group."
+            help=(
+                "For ledger, tokens, scatter, contexts: a token, may be repeated (default: a ledger of "
+                "every group)."
+            )
         ),
     ] = None,
     step: Step = None,
@@ -60,7 +63,7 @@ def dynamics(
         names = ", ".join(name for name, plot in plots_by_name.items() if plot.tokens != "no")
         raise InputError(f"--token is for {names}, not for {what}: leave it out")
     if chosen_plot.tokens == "required" and not tokens:
-        raise InputError(f"--what {what} draws chosen tokens: name one by --token")
+        raise InputError(f"--what {what} draws chosen tokens: name one with --token")
     if step is not None and not chosen_plot.at_step:
         names = " and ".join(name for name, plot in plots_by_name.items() if plot.at_step)
         raise InputError(f"--step is for {names}, not for {what}: leave it out")

@@ -25,7 +25,7 @@ from glasshead.cli import (
 )
 
 MAX_LENGTHS = 40
-Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
+Layer = Annotated[int, typer.Option(help="The layer, counted from 0 in the order of calls.", min=0)]
 Head = Annotated[int, typer.Option(help="From 0.", min=0)]
 
 
@@ -34,7 +34,8 @@ def ranks(
     model: ModelFolder,
     data: Data,
     lengths: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else up to 3 d_v.")
+        str | None,
+        typer.Option(metavar="A,B,…", help="Numbers of tokens, at most 40 (default: up to 3 d_v)."),
     ] = None,
     texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 100,
     layer: Layer = 0,
@@ -48,7 +49,7 @@ def ranks(
 ) -> None:
     """Draw the rank of T = V D and the size of its left null space over the length of a text.
 
-    Weights are determined by the output of their head where that size is 0.
+    Where that size is 0, the output of the head determines its weights.
 
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
@@ -74,21 +75,24 @@ def logits(
     model: ModelFolder,
     data: Data,
     lengths: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else d_v + 2 to 2 d_v.")
+        str | None,
+        typer.Option(metavar="A,B,…", help=("Numbers of tokens, at most 40 (default: d_v + 2 to 2 d_v).")),
     ] = None,
     texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 10,
-    draws: Annotated[int, typer.Option(help="Other weights that are drawn for each text.", min=1)] = 100,
+    draws: Annotated[int, typer.Option(help="Number of random alternatives for each text.", min=1)] = 100,
     layer: Layer = 0,
     head: Head = 0,
     split: Split = "test",
     seed: Seed = 0,
-    processes: Annotated[int | None, typer.Option(help="One for each core, unless given.", min=1)] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Processes (default: one for each core).", min=1)
+    ] = None,
     text_column: TextColumn = None,
     out: FileOut = None,
     table: TableOut = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw the least rank of logits that other weights with the same output need, beside d_k.
+    """Draw the smallest rank of logits that other weights with the same output need, next to d_k.
 
     Queries and keys of size d_k cannot make weights that need more.
 

@@ -14,7 +14,7 @@ TEXT_KIND = "txt"
 @plots.command("merges")
 def merges(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD…", help="Words; one twice counts twice.")
+        list[str] | None, typer.Argument(metavar="WORD…", help="Words; repeat one to count it twice.")
     ] = None,
     file: Annotated[
         Path | None,
@@ -36,7 +36,7 @@ def merges(
     from glasshead.papers.merges import byte_pair_merges
 
     if bool(words) == (file is not None):
-        raise InputError("give words, or a text by --file")
+        raise InputError("give words, or a text with --file")
     out = Path("merges.svg") if out is None else out
     kind = file_kind(out, PAGE, TEXT_KIND)
     check_writable(out, overwrite=overwrite, reads=[] if file is None else [file])

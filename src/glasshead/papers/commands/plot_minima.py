@@ -15,10 +15,14 @@ def minima(
         typer.Argument(metavar="RUN…", help="Runs of --model token-classifier on one data set."),
     ],
     text: Annotated[
-        str | None, typer.Option(help="The text whose maps are drawn; else the first of the test split.")
+        str | None, typer.Option(help="The text whose maps are drawn (default: the first of the test split).")
     ] = None,
     texts: Annotated[
-        int, typer.Option(help="Training texts of the Hessian and of the loss on lines between runs.", min=2)
+        int,
+        typer.Option(
+            help="How many training texts to use for the Hessian and for the loss on lines between runs.",
+            min=2,
+        ),
     ] = 500,
     seed: Seed = 0,
     out: Annotated[
@@ -29,7 +33,7 @@ def minima(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw what several trained models attend to, what their scores rest on, and the loss between them.
+    """Draw what several trained models attend to, what their scores depend on, and the loss between them.
 
     Example: [bold]glasshead plot minima runs/positional runs/semantic --out minima.svg[/]
     """

@@ -25,7 +25,9 @@ def transition(
     seeds: Annotated[int, typer.Option(help="Trainings from each start.", min=2, max=1000)] = 5,
     out: Annotated[
         Path,
-        typer.Option("--out", help="The file to write: .png, .svg, .pdf or .html; a .json lies beside it."),
+        typer.Option(
+            "--out", help=("The file to write: .png, .svg, .pdf or .html; a .json is written next to it.")
+        ),
     ] = Path("transition.svg"),
     overwrite: Overwrite = False,
 ) -> None:
@@ -76,7 +78,7 @@ def read_finished_points(table: Path, shared: dict[str, Any], overwrite: bool) -
         values = json.loads(table.read_text(encoding="utf-8"))
         before, points = values["settings"], [TransitionPoint(**point) for point in values["points"]]
     except (ValueError, TypeError, KeyError):
-        raise InputError(f"{table} holds no points of a transition: give another --out") from None
+        raise InputError(f"{table} has no points of a transition: use another --out") from None
     if before != shared:
-        raise InputError(f"{table} has points of other settings: give another --out, or --overwrite")
+        raise InputError(f"{table} has points of other settings: use another --out, or --overwrite")
     return points

@@ -30,48 +30,61 @@ def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
-            "--only", metavar="A,B,…", help="These tables, or TABLE/SET for one data set; else all."
+            "--only", metavar="A,B,…", help="These tables, or TABLE/SET for one data set (default: all)."
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="Of every cell; else 5, and 2 with --quick.")
+        int | None,
+        typer.Option("--seeds", metavar="N", help="For every cell (default: 5, or 2 with --quick)."),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Every cell, on tiny data: minutes, and numbers that mean nothing."),
+        typer.Option(
+            "--quick", help=("Run every cell on tiny data: it takes minutes, and the numbers mean nothing.")
+        ),
     ] = False,
     hours: Annotated[
         float | None,
         typer.Option(
             "--hours",
-            help="Begin no cell that would end later than that; 0 writes the tables of what is known.",
+            help="Start no cell that would end later than that; 0 only writes the tables of known numbers.",
         ),
     ] = None,
     data_folder: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", envvar="GLASSHEAD_DATA", help="Holds a folder for each set."),
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            envvar="GLASSHEAD_DATA",
+            help=("The folder with a folder for each data set."),
+        ),
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option("--rows", metavar="DIR", help="More finished rows; else those of the project."),
+        typer.Option("--rows", metavar="DIR", help="More finished rows (default: those of the project)."),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Cells at a time.")] = 1,
     ray: RayAddress = None,
     gpus_per_task: GpusPerTask = 0.0,
     held_out: Annotated[
         int,
-        typer.Option("--held-out", metavar="N", help="More seeds, held against the interval for a new seed."),
+        typer.Option(
+            "--held-out", metavar="N", help=("Further seeds, compared with the interval for a new seed.")
+        ),
     ] = 0,
     keep_runs: Annotated[
         bool, typer.Option("--keep-runs", help="Keep every trained model, in OUT/runs.")
     ] = False,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Rows and tables; it grows from call to call.")
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help=("The folder for rows and tables; it grows with every call.")
+        ),
     ] = Path("tables"),
 ) -> None:
-    """Run what is missing of a paper's tables, and write them as Markdown and JSON.
+    """Run the missing cells of a paper's tables, and write the tables as Markdown and JSON.
 
-    A finished cell is a small file, which whoever finds it skips: kill the command and repeat it.
+    Finished cells are kept, so you can kill the command and repeat it.
 
     Example: [bold]glasshead reproduce s2 --only table3 --quick[/]
     """
@@ -97,14 +110,14 @@ def reproduce(
         with live_progress() as on_change:
             result = run(paper, request, on_change)
     except KeyboardInterrupt as error:
-        print_error("interrupted; finished cells are kept: repeat the command to go on")
+        print_error("interrupted; finished cells are kept: repeat the command to continue")
         raise typer.Exit(exit_code(error)) from None
     for remark in result.remarks:
         print_remark(remark)
     for cell, reason in result.failures.items():
         print_remark(f"{cell}: {reason}")
     if result.waiting and hours != 0:
-        print_remark(f"{result.waiting} runs did not fit into the time: repeat the command to go on")
+        print_remark(f"{result.waiting} runs did not fit into the time: repeat the command to continue")
     if result.coverage is not None:
         print_line(f"Of all tables: {result.coverage}")
     for path in result.files:

@@ -42,9 +42,9 @@ class Observer(Protocol):
 class DynamicsCallback(TrainerCallback):
     """Takes a snapshot every ``every`` steps (usually 60 in all), before the first step and after the last.
 
-    ``make`` builds the observer once the model and the train rows are there. What a term adds is integrated
-    over the time of gradient flow, τ = Σ learning rate, by the trapezoidal rule; for plain SGD that is the
-    change of the score, and only then is it kept (the observer's fact ``exact``). Only the last
+    ``make`` builds the observer when the model and the train rows are known. Each term is integrated over
+    the time of gradient flow, τ = Σ learning rate, by the trapezoidal rule. For plain SGD this is its part
+    of the change of the score, and only then is it kept (the observer's fact ``exact``). Only the last
     snapshot stays in memory.
     """
 
@@ -54,7 +54,8 @@ class DynamicsCallback(TrainerCallback):
         self.last: tuple[int, Snapshot] | None = None
 
     def attach(self, folder: Path, **inputs: Any) -> None:
-        """Called by the training before it starts: where to write, and what ``make`` needs to know."""
+        """The training calls this before it starts, with the folder to write to and the arguments of
+        ``make``."""
         self.folder = folder / HISTORY_FOLDER
         self.snapshots = self.folder / "looks"
         self.observer = self.make(**inputs)
@@ -63,7 +64,7 @@ class DynamicsCallback(TrainerCallback):
         if not hasattr(self, "observer"):
             raise InputError(
                 f"{spell('DynamicsCallback')} works in glasshead.training.train and "
-                "glasshead.language.train_language_model, which tell it what is trained"
+                "glasshead.language.train_language_model, which configure it"
             )
         if not state.is_world_process_zero:
             return

@@ -14,7 +14,7 @@ FINER = 10
 
 
 def loss_plateau(history: History) -> tuple[float, float] | None:
-    """First and last loss of the train texts, where the model has learned next to nothing."""
+    """The first and last loss on the train texts, if the model has learned almost nothing."""
     loss = history.curve("loss")["mean"]
     if len(loss) < 2 or not loss[-1] > PLATEAU * loss[0]:
         return None
@@ -22,20 +22,21 @@ def loss_plateau(history: History) -> tuple[float, float] | None:
 
 
 def stop_step(history: History) -> int | None:
-    """The step of the model that the run keeps, that of its best epoch; None where it is the last one."""
+    """The step of the model that the run keeps, that of its best epoch; None if it is the last one."""
     best: int | None = history.facts["best_step"]
     return None if best == int(history.steps[-1]) else best
 
 
 def interval_for_curves(history: History) -> int | None:
-    """Steps between snapshots that would give a curve, where there are too few snapshots for one."""
+    """The number of steps between snapshots that would give a curve, if there are too few snapshots."""
     finer = max(1, int(history.steps[-1]) // GOOD_SNAPSHOTS)
     few = 1 < len(history.steps) < FEW_SNAPSHOTS
     return finer if few and finer < history.facts["every"] else None
 
 
 def interval_for_terms(history: History, findings: Sequence[Finding]) -> int | None:
-    """Steps between snapshots that the terms of the flow need, where a finding says they are too sparse."""
+    """The number of steps between snapshots that the terms of the flow need, if a finding says they are too
+    sparse."""
     every = history.facts["every"]
     if len(history.steps) < 2 or every < 2:
         return None

@@ -25,11 +25,11 @@ class RunCoupling:
 
 
 def coupling_by_ratio(folders: Sequence[Path], step: int | None = None) -> CouplingByRatio:
-    """VᵀW of all runs (of repeats, of each seed) at the snapshot nearest to a step, else at the last.
+    """VᵀW of all runs (each seed of repeats) at the snapshot nearest to a step, or else at the last.
 
     Raises:
         InputError: on a run without a history or without VᵀW of two classes, on runs that differ in more
-            than their texts and seeds, and where all have one ratio.
+            than their texts and seeds, and if all have the same ratio.
 
     Source: Sun and Lu (2020), Fig. 7.
     """
@@ -43,7 +43,7 @@ def coupling_by_ratio(folders: Sequence[Path], step: int | None = None) -> Coupl
     result = CouplingByRatio([one.point for one in couplings], first.name, first.labels, when)
     if len(result.groups) < 2:
         raise InputError(
-            f"these runs have one ratio of {first.labels[1]} to {first.labels[0]} texts, "
+            f"these runs have the same ratio of {first.labels[1]} to {first.labels[0]} texts, "
             f"{result.groups[0].ratio:.2g}: name runs of two or more (with other values of ratio)"
         )
     return result
@@ -63,10 +63,12 @@ def coupling_of_run(folder: Path, step: int | None) -> RunCoupling:
     history = read_history(folder)
     name = coupling_name(history)
     if name is None:
-        raise InputError(f"{folder} has no VᵀW, in its model ({history.facts['title']}) nothing is coupled")
+        raise InputError(
+            f"{folder} has no VᵀW, because its model ({history.facts['title']}) has no such product"
+        )
     (negative, less), (positive, more) = classes.items()
     if not less or not more:
-        raise InputError(f"{folder} was trained on texts of one class: it has no ratio of two")
+        raise InputError(f"{folder} was trained on texts of one class, so it has no ratio")
     curve = history.curve(name)
     at = history.nearest(step)
     point = RatioPoint(more / less, curve["mean"][curve["step"] == at].item())
@@ -97,5 +99,5 @@ def check_alike(first: RunCoupling, other: RunCoupling) -> None:
     if names:
         raise InputError(
             f"{first.folder} and {other.folder} differ in {', '.join(names)}: "
-            "name runs that differ in their texts and seeds alone"
+            "name runs that differ only in their texts and seeds"
         )

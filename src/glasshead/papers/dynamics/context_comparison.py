@@ -31,7 +31,7 @@ COMPARISON_RESAMPLES = 500
 
 
 def reads_context(history: History) -> bool:
-    """Whether a token has other scores in its texts than alone."""
+    """Whether the scores of a token depend on its texts."""
     return history.facts.get("encoder") in CONTEXTUAL
 
 
@@ -39,8 +39,8 @@ def with_contexts(history: History, run: Run, texts: Encoded) -> History:
     """The history with the scores and polarities of tokens in these texts and alone, by the trained model.
 
     The tokens are the most frequent followed ones of every group. Polarities are those of the history:
-    towards the positive class of two, else towards the class that a token is seen with most, against the mean
-    of all. Signs are those of the canonical gauge. The table stays empty where none of the tokens occurs.
+    towards the positive class of two, or else towards the commonest class of a token, against the mean of
+    all. Signs are those of the canonical gauge. The table stays empty where none of the tokens occurs.
 
     Source: Sun and Lu 2020, G.1.
     """
@@ -88,15 +88,15 @@ def class_polarity(polarity: NDArray[np.float64], own_class: NDArray[np.int64]) 
 
 
 def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
-    """What the table of contexts says, of all its tokens and group by group:
+    """Findings from the table of contexts, for all its tokens and group by group:
 
     - ``order``: τ-b between a token's score (or polarity) in its texts and alone;
-    - ``flipped``: the share of tokens whose polarity has another sign alone; of scores too where weights have
-      a sign;
+    - ``flipped``: the share of tokens whose polarity (and score, where weights have a sign) changes sign
+      when the token is alone;
     - ``prominence``: how often a token of a class gets more attention than a neutral one (AUC), in its texts
       (``local``), ``alone``, and the ``gain`` from one to the other.
 
-    Intervals are over tokens: bootstrap ones, of shares exact ones. No contexts: no findings.
+    Intervals are over tokens: exact for shares, bootstrap for everything else. No contexts: no findings.
     """
     if not history.contexts:
         return []

@@ -235,7 +235,7 @@ def group_masks(
     """Where the tokens of every group stand."""
     if not np.array_equal(local.ids, alone.ids):
         raise ValueError(
-            "local and global scores are not of the same tokens: take global_scores(model, local.ids)"
+            "local and global scores are about different tokens: use global_scores(model, local.ids)"
         )
     if groups is None:
         return {}

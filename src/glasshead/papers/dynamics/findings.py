@@ -46,12 +46,12 @@ class Groups:
 def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
     """Findings per group of tokens, at the snapshot nearest to a step (the last unless one is named):
 
-    - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
+    - ``level``: the mean polarity, score and weight of its tokens, and their ``change`` since the start;
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
     - ``added``: what each term has added to the mean score, where terms add up to the change.
 
-    Intervals are bootstrap ones over the followed tokens of a group. They say how sure a mean over
-    tokens is, not what another seed would have given. No tokens were followed: no findings.
+    Intervals are bootstrap ones over the followed tokens of a group. They describe the uncertainty of a
+    mean over tokens, not differences between seeds. No tokens were followed: no findings.
     """
     if not history.tokens:
         return []

@@ -26,7 +26,7 @@ class UntrackedToken:
 def split_followed_tokens(
     folder: Path, history: History, tokens: Sequence[str]
 ) -> tuple[tuple[str, ...], list[UntrackedToken]]:
-    """The tokens with a history, and what is known of each of the others.
+    """The tokens with a history, and what is known about each of the others.
 
     Raises:
         InputError: for a token that the model does not know.
@@ -47,7 +47,7 @@ def split_followed_tokens(
     for token in others:
         if token not in vocabulary:
             hint = did_you_mean(token, followed)
-            near = f": {hint}" if hint.startswith("did you mean") else ", and no followed one is like it"
+            near = f": {hint}" if hint.startswith("did you mean") else ", and no followed token is similar"
             raise InputError(f"the model knows no token {token!r}{near}")
     return (
         tuple(token for token in tokens if token in followed),

@@ -27,7 +27,7 @@ Progress = Callable[[str], None]
 class LoadedHistory:
     """The history of a run, its title, whether it was recorded during the training, and remarks.
 
-    The last remark says why there are no contexts, where the encoder reads some and they were wanted.
+    The last remark says why contexts were requested but are missing.
     """
 
     history: History
@@ -39,13 +39,13 @@ class LoadedHistory:
 def load_history(
     folder: Path, data: str | None = None, *, contexts: bool = True, progress: Progress = lambda stage: None
 ) -> LoadedHistory:
-    """What was recorded, or else one snapshot of the trained model; with ``contexts`` also its tokens in
-    their texts and alone, where the encoder reads the words around them. ``data`` are those of the training,
-    where they are needed and not where they were.
+    """The recorded history, or else one snapshot of the trained model; with ``contexts`` also its tokens in
+    their texts and alone, if the encoder reads the words around them. ``data`` are those of the training,
+    if they are needed and have moved.
 
     Raises:
-        InputError: if the folder is no run of a classifier or a language model, if nothing can be said of its
-            model, and on ``data`` that are not needed or not those of the run.
+        InputError: if the folder is not a run of a classifier or a language model, if its model cannot be
+        analysed, and on ``data`` that are not needed or not those of the run.
     """
     record = read_trained(folder)
     if not (folder / HISTORY_FOLDER).exists():
@@ -62,18 +62,18 @@ def load_history(
 
 
 def read_trained(folder: Path) -> dict[str, Any]:
-    """What was trained in a folder, a classifier or a language model.
+    """The trained model of a folder, a classifier or a language model.
 
     Raises:
-        InputError: if the folder holds neither, and of a language model that was not watched: of its weights
-            alone no history can be told.
+        InputError: if the folder holds neither, and for a language model whose training was not recorded,
+        since its weights alone give no history.
     """
     if not (folder / LANGUAGE_RECORD).is_file():
         return read_record(folder)
     if not (folder / HISTORY_FOLDER).exists():
         raise InputError(
-            f"the training of {folder} was not recorded, and a trained language model alone says nothing of "
-            "it: train it again and watch"
+            f"the training of {folder} was not recorded, and a trained language model alone does not show "
+            "it: train it again with recording"
         )
     return read_object(folder / LANGUAGE_RECORD)
 
@@ -88,7 +88,7 @@ def load_trained_model(folder: Path, data: str | None, contexts: bool, progress:
     check_not_regression(run)
     reason = no_closed_form_reason(run.model)
     inputs = reader_of(run.tokenizer).nouns.texts
-    nothing = f"nothing can be shown of a model whose scores depend on its {inputs} ({reason})"
+    nothing = f"a model whose scores depend on its {inputs} cannot be shown ({reason})"
     texts, remarks = training_texts(
         run, data, "there are no weights and no terms" if reason is None else nothing
     )

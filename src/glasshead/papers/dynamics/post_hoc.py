@@ -22,7 +22,8 @@ from glasshead.training import TensorDataset, TrainingConfig
 def history_from_trained_run(
     run: Run, rows: TensorDataset | None, truth: Mapping[str, str] | None = None
 ) -> History:
-    """A history with a single snapshot, of the trained model; without train ``rows`` what parameters say.
+    """A history with a single snapshot, of the trained model; without train ``rows`` it contains what the
+    parameters alone give.
 
     Raises:
         InputError: for ratings by one learned query, and without rows for a model whose scores depend on the
@@ -63,19 +64,19 @@ def history_from_trained_run(
 
 
 def check_not_regression(run: Run) -> None:
-    """Raise InputError for ratings by one learned query, of which nothing of what follows would be true."""
+    """Raise InputError for ratings by one learned query, which the theory does not cover."""
     if isinstance(run.model, PooledClassifier) and is_regression(run.model.config):
-        raise InputError(f"{run.folder} predicts ratings: words have no polarity there, so nothing is told")
+        raise InputError(f"{run.folder} predicts ratings: words have no polarity, so there is no history")
 
 
 def config_of(record: dict[str, Any]) -> TrainingConfig:
-    """The recipe of a run; what this version does not know of is left out."""
+    """The recipe of a run, without fields that this version does not know."""
     names = {field.name for field in fields(TrainingConfig)}
     return TrainingConfig(**{name: value for name, value in record["recipe"].items() if name in names})
 
 
 def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]] | None:
-    """Score and polarities of a token that was not followed; None where they depend on its text."""
+    """The score and polarities of a token that was not followed; None if they depend on its text."""
     if no_closed_form_reason(model) is not None:
         return None
     assert isinstance(model, PooledClassifier)

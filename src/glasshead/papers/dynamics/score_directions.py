@@ -25,8 +25,8 @@ from glasshead.training import LOSSES, USUAL_LOSS, TrainingConfig
 
 
 class ScoreMotion(NamedTuple):
-    """``rate`` [v] is ds_e/dτ of every token as all parameters run downhill, ``pull`` [v] is −∂R/∂s_e, summed
-    over the places of the token: where its score would run if it were free."""
+    """``rate`` [v] is ds_e/dτ of every token as all parameters run downhill, ``pull`` [v] is −∂R/∂s_e,
+    summed over the places of the token: the direction in which its score would move if it were free."""
 
     rate: Float[Tensor, " v"]
     pull: Float[Tensor, " v"]
@@ -40,7 +40,7 @@ def score_motion(model: PooledClassifier, batch: Mapping[str, Tensor], loss: str
     """
     if model.config.encoder == "lstm" or model.attention_source is not None:
         raise InputError(
-            "a token has a score of its own without an LSTM and without the scores of another run"
+            "tokens have separate scores only without an LSTM and without the scores of another run"
         )
     held = dict(model.named_parameters())
     inputs = {name: tensor.to(model.device) for name, tensor in batch.items()}
@@ -80,11 +80,12 @@ def call_part(
 
 
 def direction_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:
-    """A callback that records, beside what `dynamics_callback` does, which way the scores of each group move.
+    """A callback that records, in addition to `dynamics_callback`, in which direction the scores of each
+    group move.
 
-    Curves by group: ``follows``, the share of tokens of which ds/dτ has the sign of −∂R/∂s; ``as LOSS``, that
-    of which it has the sign which it would have under another loss. Where nothing moves there is no sign, as
-    under a hinge loss that is 0.
+    Curves by group: ``follows`` is the share of tokens whose ds/dτ has the sign of −∂R/∂s; ``as LOSS`` is
+    the share whose ds/dτ has the sign that it would have under another loss. Where nothing moves there is
+    no sign, as under a hinge loss that is 0.
     """
     return DynamicsCallback(partial(DirectionObserver, truth=truth), every)
 

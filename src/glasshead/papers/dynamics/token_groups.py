@@ -84,8 +84,8 @@ def group_tokens(
 
 
 def groups_from_source(source: Mapping[str, Any]) -> dict[str, str] | None:
-    """The group in which each word of a synthetic data set was planted, of the source that a run records;
-    None for data of other people, and where words have no group."""
+    """The group in which each word of a run's synthetic data set was planted; None for other data, and
+    where words have no group."""
     if source["source"] not in DATASETS:
         return None
     options = DATASETS[source["source"]].options(source["options"]["generator"])

@@ -1,4 +1,4 @@
-"""Grids of runs as data: the tables of papers again, grown row by row over many runs and machines."""
+"""Grids of runs: the tables of papers, reproduced row by row over many runs and machines."""
 
 from glasshead.papers.experiments import measures, papers
 from glasshead.papers.experiments.bag_of_words import bag_of_words

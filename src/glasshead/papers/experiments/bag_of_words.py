@@ -29,19 +29,19 @@ def bag_of_words(
     max_words: int = 100_000,
     max_length: int = WHOLE_TEXTS,
 ) -> dict[str, Any]:
-    """What logistic regression on the words of a text reaches, ridge regression of ratings: the floor of any
-    model.
+    """The accuracy of logistic regression (for ratings, ridge regression) on the words of a text: the floor
+    of any model.
 
     z = W c + b, where c_w is the count of word w, or its TF-IDF (1 + log count times log inverse document
     frequency, rows of length 1). Words are those of `glasshead.data.train_tokenizer`, all of train up to
     ``max_words``. Of pairs ``reads`` is "text", "text_pair" (of entailment: the hypothesis alone) or "both",
-    each with weights of its own; the usual is all that there is. Of longer texts the first ``max_length``
-    words are read; the usual is all of them. Dev chooses counts or TF-IDF, and C.
+    each with separate weights (default: everything). The first ``max_length`` words of a text are read
+    (default: all). Dev chooses counts or TF-IDF, and C.
 
     Returns:
         ``dev`` and ``test`` (where there is one) with ``accuracy`` and ``macro_f1``, or ``rmse`` and ``mae``;
-        ``weighting``, ``C``, ``features`` and ``reads``; ``predicted`` [n], what it says of the examples of
-        test.
+        ``weighting``, ``C``, ``features`` and ``reads``; ``predicted`` [n], its predictions for the test
+        examples.
 
     Raises:
         InputError: if there is nothing of that name to read.

@@ -40,10 +40,10 @@ class PaperNumber:
 class Cell:
     """A recipe on a data set, to be run with several seeds.
 
-    ``name`` is unique in its table and stands in the names of files; ``title`` stands in the table.
-    ``measure`` is a name in `MEASURES`; what it measures may have a ``paper`` number each. ``most_seeds`` is
-    1 of what gives the same with every seed, or costs too much. ``grid`` are values of settings of the
-    recipe, of which dev chooses before any seed is run that counts.
+    ``name`` is unique in its table and part of file names; ``title`` is shown in the table.
+    ``measure`` is a name in `MEASURES`; each of its metrics may have a number in the ``paper``.
+    ``most_seeds`` is 1 for what does not depend on the seed, or costs too much. ``grid`` holds values of
+    settings of the recipe; dev chooses among them before any seed that counts is run.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Cell:
 
     @property
     def seedless(self) -> bool:
-        """Whether it gives the same with every seed."""
+        """Whether its result does not depend on the seed."""
         return self.measure in SEEDLESS
 
     @cached_property
     def key(self) -> str:
-        """What a row is valid for: the measure, the recipe and how the data are read; 12 hex digits."""
+        """The key of a row, from the measure, the recipe and how the data are read; 12 hex digits."""
         parts = {
             "version": VERSION,
             "measure": self.measure,

@@ -23,15 +23,16 @@ TOO_SMALL = "too small to matter"
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """A claim with what all its trainings say of it.
+    """A claim, and the evidence of all its trainings.
 
     Each setting with five pairs of trainings or more counts alike: the ``difference`` d = Σ dₛ / S is the
     mean over their mean gaps, with the standard error √(Σ eₛ²) / S, eₛ that of a setting, and the degrees of
-    freedom of Welch and Satterthwaite. Settings that share trainings err together and are one (`pool`). ``p``
-    is that of a t-test of d = 0, ``corrected`` the same after Holm for all claims of the paper, run or not;
-    ``interval`` is one of 95 %, and ``equivalence`` that of 1 − 2·0.05 / (number of claims), by which a
-    difference is called too small (two one-sided tests). ``effect`` is the mean of what the paper prints of
-    the same settings, and ``detectable`` what would be found in four of five such experiments.
+    freedom of Welch and Satterthwaite. Settings that share trainings have correlated errors and count as
+    one (`pool`). ``p`` is that of a t-test of d = 0, ``corrected`` the same after Holm for all claims of
+    the paper, run or not; ``interval`` is one of 95 %, and ``equivalence`` that of 1 − 2·0.05 / (number of
+    claims), which decides whether a difference is too small to matter (two one-sided tests). ``effect`` is
+    the mean of what the paper prints for the same settings, and ``detectable`` the effect that four of five
+    such experiments would find.
     """
 
     claim: PaperClaim
@@ -52,14 +53,14 @@ class ClaimVerdict:
 
     @property
     def units(self) -> int:
-        """How many there are: pairs or trainings, each of its setting, or units that settings share."""
+        """Their number: pairs or trainings within a setting, or units that settings share."""
         if self.claim.parts[0][1].unit:
             return len({seed for part in self.known for seed in part.seeds})
         return sum(len(part.gaps) for part in self.known)
 
     @property
     def agreeing(self) -> int:
-        """In how many of them the claim holds of the mean."""
+        """In how many of them the claim is true of the mean."""
         return sum(part.difference is not None and part.difference > 0 for part in self.known)
 
 

@@ -22,27 +22,28 @@ HOW_TO_READ = (
     "## How to read this",
     "",
     "- Each claim is tested once, over all settings that have five pairs of trainings or more: the mean of "
-    "their mean differences, each setting counting alike, by a t-test whose error counts seeds and, of "
-    "accuracies, test texts (degrees of freedom of Welch and Satterthwaite). Settings that share trainings "
-    "err together: of these the mean over all counts as one. p is corrected by Holm for all claims of the "
+    "their mean differences, with equal weight for each setting, by a t-test whose "
+    "error includes seeds and, for accuracies, test texts (degrees of freedom of Welch "
+    "and Satterthwaite). Settings that share trainings have correlated errors: their "
+    "mean counts as one. p is corrected by Holm for all claims of the "
     "paper, run or not.",
     "- A claim about one model compares each of its trainings, five or more, with a fixed number: an AUC "
     "with ½, a change with 0.",
     "- *Shown*: p < 0.05 in the direction of the paper, and every setting has that direction; *on average*: "
-    "not every one has. *The opposite is shown*: the same in the other direction. *Too small to matter*: the "
-    "interval at the level that the number of claims asks for lies within the paper's own effect on either "
-    "side of zero. *Cannot tell*: it was not run, or a difference of the size that is named would be missed "
-    "more often than in one of five cases.",
+    "not every one has. *The opposite is shown*: the same in the other direction. *Too "
+    "small to matter*: the interval, corrected for the number of claims, lies "
+    "within the paper's own effect in both directions. *Cannot tell*: it was not run, or "
+    "a difference of that size would be missed in more than one of five cases.",
     "- Settings are described, not tested: each with the interval of its mean difference.",
 )
 
 
 def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
-    """The claims of a paper, each with one verdict, and below how every setting came out."""
+    """The claims of a paper, each with one verdict, and the result of every setting below."""
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name}`: do not edit. -->",
         "",
-        "# What the claims come to",
+        "# Verdicts on the claims",
         "",
         f"Of {paper.citation}.",
         "",
@@ -65,7 +66,7 @@ def verdict_table(claims: Sequence[ClaimVerdict]) -> str:
 
 
 def setting_tables(claims: Sequence[ClaimVerdict]) -> str:
-    """How every setting of each claim came out."""
+    """The result of every setting of each claim."""
     parts = (f"### {one.claim.text}\n\n" + "\n".join(setting_lines(one.parts)) for one in claims)
     return "\n\n".join(parts)
 
@@ -118,8 +119,8 @@ def unseen(one: ClaimVerdict) -> str:
     name = claimed_metric(one)
     size = number(one.detectable, name, sign="")
     if one.effect is None:
-        return f"less than {size} would mostly stay unseen"
-    return f"less than {size} would mostly stay unseen, the paper's is {number(one.effect, name)}"
+        return f"effects below {size} would mostly be missed"
+    return f"effects below {size} would mostly be missed, the paper's is {number(one.effect, name)}"
 
 
 def setting_lines(parts: Sequence[DifferenceSummary]) -> Iterator[str]:

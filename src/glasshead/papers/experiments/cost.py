@@ -20,8 +20,8 @@ PRICES = "prices.json"
 
 
 class Price(BaseModel):
-    """What an epoch of a training takes, in seconds, with its evaluation on dev; of which ``cell``, and on
-    which ``machine``."""
+    """The duration of an epoch in seconds, with its evaluation on dev, and for which ``cell`` and
+    ``machine``."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ def read_prices(folder: Path) -> dict[str, Price]:
     try:
         return TypeAdapter(dict[str, Price]).validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, ValidationError) as error:
-        raise InputError(f"{path} cannot be read as prices{because(error)}: remove it") from error
+        raise InputError(f"{path} cannot be read as prices{because(error)}: delete it") from error
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ NORMAL_95 = 1.959964
 
 @dataclass(frozen=True)
 class DifferenceSummary:
-    """What the trainings of one cell or two say of a claim: ``gaps`` are the differences of pairs of
-    trainings with the same seed on the same data, or of every training from a number, each the mean over the
-    metrics of the claim, by ``seeds`` (or by what else is the unit of the claim).
+    """The evidence of one cell or two for a claim: ``gaps`` are the differences of pairs of
+    trainings with the same seed on the same data, or of every training from a number, each the mean over
+    the metrics of the claim, by ``seeds`` (or by another unit of the claim).
 
-    The ``interval`` and the standard ``error`` of the mean count seeds and, where the hits of pairs are kept,
-    the ``texts``, too; of fewer than five gaps there is none. ``cells`` are those that it is about, with
+    The ``interval`` and the standard ``error`` of the mean include seeds and, where the hits of pairs are
+    kept, ``texts``; with fewer than five gaps there is none. ``cells`` are those that it is about, with
     their tables.
     """
 
@@ -112,9 +112,9 @@ def summarise_difference(
 
 
 def summarise_numbers(claim: Claim, numbers: Mapping[str, float]) -> DifferenceSummary:
-    """What plain numbers say of a claim: the gap of each unit, by its name.
+    """The evidence of plain numbers for a claim: the gap of each unit, by its name.
 
-    Settings that have the same kind of unit share units, so they err together (`judge_claims`).
+    Settings with the same kind of unit share units, so their errors are correlated (`judge_claims`).
     """
     found = summarise_gaps(claim, np.array([*numbers.values()], dtype=float), [*numbers])
     return replace(found, cells=frozenset({("", claim.unit)}))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """The numbers of a run, and which test examples it predicts right."""
+    """The numbers of a run, and which test examples it predicts correctly."""
 
     numbers: dict[str, Any]
     hits: NDArray[np.bool_] | None = None
@@ -39,9 +39,9 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """What a measure gets: a cell, a seed, the data, and the folder in which its run is kept meanwhile.
+    """The input of a measure: a cell, a seed, the data, and the folder in which its run is kept meanwhile.
 
-    ``deadline`` is the time (`time.time`) at which a training stops to be taken up another day.
+    ``deadline`` is the time (`time.time`) at which a training stops, to be resumed later.
     """
 
     cell: Cell
@@ -58,11 +58,11 @@ class Job:
             InputError: if it is one for a language model.
         """
         if not isinstance(self.cell.recipe, TrainingConfig):
-            raise InputError(f"{self.cell.name} trains no classifier: its measure is for those")
+            raise InputError(f"{self.cell.name} does not train a classifier, as its measure needs")
         return self.cell.recipe
 
     def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
-        """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
+        """The run of the cell's recipe; it is trained, or resumed, unless it exists."""
         return self.run_of(partial(train, self.data, self.recipe), RECORD, describe(self.data), callbacks)
 
     def run_of(
@@ -72,7 +72,7 @@ class Job:
         data: Mapping[str, Any],
         callbacks: Sequence[TrainerCallback] = (),
     ) -> Path:
-        """The run that ``begin`` trains, unless one stands whose ``record`` names these data."""
+        """The run that ``begin`` trains, unless there is one whose ``record`` names these data."""
         if (self.folder / record).is_file():  # a folder that stands is whole
             if read_object(self.folder / record)["data"]["fingerprint"] == data["fingerprint"]:
                 return self.folder
@@ -107,7 +107,7 @@ class StopAt(TrainerCallback):
 
 @dataclass(frozen=True)
 class Task:
-    """A cell and a seed that are to be run, with all that another process needs for it."""
+    """A cell and a seed to run, with all that another process needs for it."""
 
     table: str
     cell: Cell
@@ -120,12 +120,12 @@ class Task:
 
     @property
     def run_folder(self) -> Path:
-        """Where its run lies until the row is written."""
+        """The folder of its run until the row is written."""
         return self.runs / self.store.paper / self.table / self.cell.slug / f"seed-{self.seed}"
 
     @property
     def lock(self) -> Path:
-        """What a process holds that computes the row; it never exists."""
+        """The path that a process locks while it computes the row; there is no such file."""
         return self.run_folder.with_suffix(".row")
 
 
@@ -152,8 +152,8 @@ def run_in_worker(task: Task, driver: int) -> Outcome:
 
 
 def run_task(task: Task) -> Outcome:
-    """Compute and write the row of a task, unless somebody has it or is at it; its run goes, unless it is
-    kept."""
+    """Compute and write the row of a task, unless it exists or another process computes it; the run is
+    deleted, unless it is to be kept."""
     try:
         with reserve_folder(task.lock):
             row = task.store.read(task.table, task.cell, task.seed)

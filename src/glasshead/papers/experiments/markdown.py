@@ -34,8 +34,8 @@ from glasshead.statistics import share_interval
 
 
 def table_markdown(summary: TableSummary, paper: Paper, picture: str | None = None) -> str:
-    """Every data set with its cells, then differences, and what differs from the paper; ``picture`` is a file
-    beside the page."""
+    """Every data set with its cells, then differences between cells and from the paper; ``picture`` is an
+    image file next to the page."""
     table = summary.table
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
@@ -64,25 +64,27 @@ def table_markdown(summary: TableSummary, paper: Paper, picture: str | None = No
 
 SMOKE_HEADER = (
     "**A smoke run on tiny data: its numbers say nothing about the paper.** Cells that differ only in size, "
-    "length or word vectors, and data sets that made-up texts stand for, are one training here and have the "
-    "same numbers."
+    "length or word vectors, and data sets that made-up texts stand for, share "
+    "one training here and have the same numbers."
 )
 HOW_TO_READ = (
     "## How to read this",
     "",
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
-    "*Next seed* is where one more seed falls with 95 % probability, within what the metric can be.",
-    "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, "
+    "*Next seed* is where one more seed falls with 95 % probability, within the range of the metric.",
+    "- The paper's number is *inside* if Welch's test does not distinguish the two means (p ≥ 0.05) or, "
     "where the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width "
     "of that interval. If it is larger than the smallest effect that the paper claims of this data set, "
-    "or than the smallest difference of its own numbers, almost anything would be inside, and we *cannot "
-    "tell*. A number that is not inside is *outside*, or the *protocol differs*: where a difference of "
-    "protocol holds for all cells, nothing can be outside.",
+    "or than the smallest difference of its own numbers, almost anything would be "
+    "inside, so we *cannot tell*. A number that is not inside is *outside*, or the "
+    "*protocol differs*: if the protocol of all cells differs, no number is called outside.",
     "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
     f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
     "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
-    "- Differences are paired by seed and text, and so is their interval. They are described; what "
-    "they say of the paper's claims, each tested once, is on the page of the claims.",
+    (
+        "- Differences are paired by seed and text, and so is their interval. They are only described; the "
+        "tests of the paper's claims are on the page of the claims."
+    ),
     "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
 )
 
@@ -230,8 +232,11 @@ def coverage_in_words(inside: Sequence[bool]) -> str | None:
     ends = share_interval(np.array(inside)).interval
     interval = "" if ends is None else f"; exact 95 % interval {100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
     return (
-        f"{sum(inside)} of {pluralise(len(inside), 'held-out seed')} fell into their cell's interval for the "
-        f"next seed ({100 * sum(inside) / len(inside):.0f} %{interval}), which promises 95 %."
+        f"{sum(inside)} of {pluralise(len(inside), 'held-out seed')} "
+        "were inside their cell's "
+        "interval for the next seed "
+        f"({100 * sum(inside) / len(inside):.0f} "
+        f"%{interval}), which promises 95 %."
     )
 
 
@@ -261,6 +266,6 @@ def difference_lines(summary: TableSummary) -> Iterator[str]:
         for text in texts
     ]
     if everywhere or somewhere or table.not_at_hand:
-        yield from ("## What differs from the paper", "")
+        yield from ("## Differences from the paper", "")
         yield from (f"- {line}" for line in (*everywhere, *somewhere, *table.not_at_hand))
         yield ""

@@ -48,7 +48,7 @@ def quick_source(cell: Cell, folder: Path | None) -> DataSource:
         ratings = MADE_UP_RATINGS if cell.data.options.task == "regression" else "synthetic"
         name = MADE_UP_PAIRS if cell.recipe.model in PAIR_MODELS else ratings
         made_up = LoadOptions(generator=GENERATOR)
-        return DataSource(name, f"made-up texts in the place of {cell.data.title}", made_up)
+        return DataSource(name, f"made-up texts instead of {cell.data.title}", made_up)
     part = replace(cell.data.options, max_examples=QUICK_EXAMPLES)
     return DataSource(cell.data.name, f"{cell.data.title}, {QUICK_EXAMPLES} texts", part)
 

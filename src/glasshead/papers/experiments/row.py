@@ -42,8 +42,8 @@ class RowRecord(BaseModel):
 class Row:
     """The numbers of one cell with one seed.
 
-    ``data`` is the fingerprint of the examples, ``seconds`` the wall time (None of what was taken up again
-    half-way), ``hits`` [n] whether each test example is predicted right, where that is what is measured.
+    ``data`` is the fingerprint of the examples, ``seconds`` the wall time (None if the run was resumed),
+    and ``hits`` [n] whether each test example is predicted correctly, if that is measured.
     """
 
     cell: str
@@ -99,8 +99,8 @@ class Row:
 class RowStore:
     """The rows of the tables of one paper: read from several folders, written to the first.
 
-    A row lies in FOLDER/PAPER/TABLE/CELL-KEY-seed-N.json. What is no whole row is not there, nor is a row of
-    other data than those at hand, whose ``fingerprints`` are known by the name of their source.
+    A row is in FOLDER/PAPER/TABLE/CELL-KEY-seed-N.json. Incomplete rows are ignored, and so are rows of
+    data other than those of ``fingerprints``, which has one for each source.
     """
 
     folders: Sequence[Path]
@@ -108,12 +108,12 @@ class RowStore:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, table: str, cell: Cell, seed: int, folder: Path | None = None) -> Path:
-        """Where the row of a cell with a seed lies."""
+        """The path of the row of a cell with a seed."""
         return (folder or self.folders[0]) / self.paper / table / f"{cell.slug}-seed-{seed}.json"
 
     def read(self, table: str, cell: Cell, seed: int) -> Row | None:
-        """The row of a cell with a seed, from the first folder that has it; another table's is as good, if
-        it has the same recipe."""
+        """The row of a cell with a seed, from the first folder that has it, or from another table with the
+        same recipe."""
         for folder in self.folders:
             own = self.path(table, cell, seed, folder)
             others = index_of(folder / self.paper).paths(cell.key, seed)

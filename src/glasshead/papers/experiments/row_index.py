@@ -53,7 +53,7 @@ class RowIndex:
 
 
 def entries_of(folder: Path) -> list[Path]:
-    """What lies in a folder; nothing in what is no folder."""
+    """What lies in a folder; nothing in what is not a folder."""
     try:
         return [folder / name for name in os.listdir(folder)]
     except OSError:

@@ -60,12 +60,12 @@ class ReproduceRequest:
 
     ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
     folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
-    ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is
-    (0: nothing is run, and the tables say what is known), ``workers`` the number of processes here,
-    ``cluster`` where else they run.
+    ``held_out`` more seeds are compared with the interval for a new seed. ``hours`` is the available time
+    (0: nothing is run, and the tables contain what is known), ``workers`` the number of local processes,
+    and ``cluster`` a Ray cluster for more.
 
     Raises:
-        InputError: if a value cannot be meant.
+        InputError: if a value makes no sense.
     """
 
     only: Sequence[str] = ()
@@ -105,7 +105,7 @@ class ReproduceRequest:
 @dataclass(frozen=True)
 class Reproduction:
     """What came out: the tables with their files, what failed and why, what is still to be run, and which
-    rows were of other data."""
+    rows came from other data."""
 
     tables: list[TableSummary]
     files: list[Path]
@@ -115,8 +115,8 @@ class Reproduction:
 
     @property
     def coverage(self) -> str | None:
-        """How many held-out seeds of all tables fell into the interval for a new one, in words; a cell that
-        stands in several tables counts once."""
+        """How many held-out seeds of all tables were inside the interval for a new one, in words; a cell in
+        several tables counts once."""
         inside: dict[tuple[str, int], bool] = {}
         for table in self.tables:
             inside |= table.inside()
@@ -126,14 +126,14 @@ class Reproduction:
 def reproduce(
     paper: str, request: ReproduceRequest, on_change: OnChange = lambda schedule: None
 ) -> Reproduction:
-    """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json
-    of each, what the claims of the paper come to, and what is still to be run.
+    """Run the missing cells of a paper's tables, and write OUT/PAPER/TABLE.md and .json for each, the
+    verdicts on the claims of the paper, and what is still to be run.
 
     ``on_change`` is called at first and whenever a cell has ended. Processes may be killed at any time:
-    finished rows stay, and unfinished trainings are gone on with.
+    finished rows are kept, and unfinished trainings are resumed.
 
     Raises:
-        InputError: on unknown papers or tables, data that are not there, and an ``out`` that is no folder.
+        InputError: on unknown papers or tables, data that are not there, and an ``out`` that is not a folder.
     """
     chosen = PAPERS[paper].choose(request.only)
     if request.cluster is not None:  # whose computers begin elsewhere
@@ -212,8 +212,8 @@ def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore
         others = sum(row.data != fingerprints[label] for row in cell_rows)
         if others:
             remarks.append(
-                f"{source.title}: {pluralise(others, 'row')} of other data than those in {folder}: "
-                "not counted, and run again"
+                f"{source.title}: {pluralise(others, 'row')} from other data than those in {folder}: not "
+                "counted, and run again"
             )
     return replace(schedule.store, fingerprints=fingerprints), remarks
 

@@ -32,9 +32,9 @@ MARGIN = 1.1
 class Schedule:
     """The cells that are still to be run, their rows so far, and the time at which everything ends.
 
-    ``seeds`` is the number of seeds of each cell, ``held_out`` that of more ones that are not counted, but
-    compared with the interval for a new seed. A cell with a grid begins when all points of the grid have
-    ended. Safe to be asked from several threads.
+    ``seeds`` is the number of seeds of each cell, ``held_out`` the number of further ones that do not
+    count, but are compared with the interval for a new seed. A cell with a grid begins when all points of
+    the grid have ended. It is thread-safe.
     """
 
     tables: Sequence[PaperTable]
@@ -137,20 +137,19 @@ class Schedule:
 
     @property
     def left(self) -> int:
-        """How many runs have not ended: those to be begun, those that were handed out, however many at once,
-        and those that another process is at."""
+        """How many runs have not ended: those to start, those in progress, and those of other processes."""
         return len(self) + len(self.running) + len(self.busy)
 
     def waiting(self) -> list[tuple[PaperTable, Cell, int]]:
-        """What is still to be begun, the most urgent first."""
+        """What has not started yet, the most urgent first."""
         order = {place: number for number, place in enumerate(self.cells)}
         urgency = {place: self.urgency(place) for place in {place for place, _ in self._waiting}}
         first = sorted(self._waiting, key=lambda job: (-urgency[job[0]], turn(job[1]), order[job[0]]))
         return [(*self.cells[place], seed) for place, seed in first]
 
     def urgency(self, place: CellKey) -> float:
-        """The width of the cell's interval over seeds, relative to the smallest effect claimed of it; a cell
-        of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
+        """The width of the cell's interval over seeds, relative to the smallest effect claimed of it; a
+        cell without claims waits for all others. A point of a grid is as urgent as its cell."""
         place = self._tuned_by.get(place, place)
         table, cell = self.cells[place]
         claims = [claim for claim in table.every_claim if cell.name in claim.cells]
@@ -165,7 +164,8 @@ class Schedule:
         return (high - low) / min(effects, default=1.0)
 
     def estimate_seconds(self, place: CellKey) -> float | None:
-        """How long the cell took before, else the slowest one on the same data; None where nobody knows."""
+        """How long the cell took before, or else the slowest cell on the same data; None if neither is
+        known."""
         known = [row.seconds for row in self.rows.get(place, []) if row.seconds]
         return max(known) if known else self._slowest.get(self._group(place))
 
@@ -182,14 +182,14 @@ class Schedule:
             self._slowest[group] = max(*known, self._slowest.get(group, 0.0))
 
     def fits(self, place: CellKey) -> bool:
-        """Whether the cell, begun now, ends in time as far as its past tells."""
+        """Whether the cell would end in time if it began now, judging by earlier runs."""
         if self.deadline is None:
             return True
         expected = self.estimate_seconds(place) or 0.0
         return self.clock() + MARGIN * expected < self.deadline
 
     def take(self) -> tuple[PaperTable, Cell, int] | None:
-        """The next cell and seed to begin; None if there is none, or no time for any."""
+        """The next cell and seed to run; None if there is none, or no time for any."""
         late = []
         with self._lock:
             try:
@@ -213,7 +213,7 @@ class Schedule:
             yield job
 
     def finish(self, outcome: Outcome) -> None:
-        """Note what became of a cell."""
+        """Record the outcome of a cell."""
         task = outcome.task
         place = (task.table, task.cell.name)
         with self._lock:
@@ -233,7 +233,7 @@ class Schedule:
                 self._tune(self._tuned_by[place])
 
     def retry(self) -> bool:
-        """Let what other processes were at be taken again; whether there is anything to take."""
+        """Release the cells that other processes were running; returns whether any is left to run."""
         with self._lock:
             self._wait(self.busy)
             self.busy.clear()

@@ -57,7 +57,7 @@ class DataSource:
 
     @property
     def label(self) -> str:
-        """Its name and options in one word: sources of one label have the same examples."""
+        """Its name and options in one word: sources with the same label have the same examples."""
         return f"{self.name} {json.dumps(asdict(self.options), sort_keys=True, default=str)}"
 
     def record(self) -> dict[str, Any]:

@@ -29,11 +29,11 @@ Run = tuple[str, int]
 
 @dataclass(frozen=True)
 class MetricSummary:
-    """A metric over seeds: its mean, the interval of the mean, and that of one more seed; no intervals of
+    """A metric over seeds: its mean, the interval of the mean, and that of one more seed; no intervals for
     fewer than five seeds. The verdict is about the paper's number, where there is one.
 
-    ``half_width`` is that of the interval that the paper's number is held against, ``margin`` the smallest
-    effect that is claimed of the metric on these data: a wider interval cannot tell.
+    ``half_width`` is that of the interval that the paper's number is compared with, ``margin`` the smallest
+    claimed effect on the metric for these data; a wider interval cannot decide.
     """
 
     values: list[float]
@@ -48,10 +48,10 @@ class MetricSummary:
 
 @dataclass(frozen=True)
 class CellSummary:
-    """A line of a table: which seeds are wanted, the rows that are there, and what they say.
+    """A line of a table: the seeds to run, the existing rows, and their summary.
 
-    ``held_out`` are rows of seeds that the numbers do not count, ``grid`` those of the points of its grid,
-    and ``tuning`` is what was chosen of them on dev.
+    ``held_out`` are rows of seeds that do not count, ``grid`` those of the points of its grid, and
+    ``tuning`` is the choice among them on dev.
     """
 
     cell: Cell
@@ -66,7 +66,7 @@ class CellSummary:
 
     @cached_property
     def missing_runs(self) -> list[Run]:
-        """The runs that are still to do, first those of the grid where dev has not chosen yet."""
+        """The runs that are still missing; if dev has not chosen yet, those of the grid come first."""
         known = {row.seed for row in (*self.rows, *self.held_out)}
         recipe, points = self.cell.key, []
         if self.cell.grid and self.tuning is None:
@@ -81,7 +81,7 @@ class CellSummary:
         return len({row.seed for row in self.rows} | {seed for seed in self.wanted if seed < TUNING_SEED})
 
     def inside(self) -> dict[int, bool]:
-        """Whether the first metric of every held-out seed falls into the interval for a new seed."""
+        """Whether the first metric of every held-out seed is inside the interval for a new seed."""
         first = next(iter(self.metrics), None)
         if first is None or (interval := self.metrics[first].new_seed) is None:
             return {}
@@ -99,7 +99,7 @@ class CellSummary:
 
 @dataclass(frozen=True)
 class TableSummary:
-    """All lines of a table, and how far apart the cells of its claims are."""
+    """All lines of a table, and the differences between the cells of its claims."""
 
     table: PaperTable
     cells: list[CellSummary]
@@ -118,7 +118,7 @@ def summary_of(
     tunings: Mapping[str, Tuning] | None = None,
     grids: Mapping[str, Sequence[Row]] | None = None,
 ) -> TableSummary:
-    """The table of these rows, by the names of cells; ``grids`` are rows of the points of their grids."""
+    """The table of these rows, by cell name; ``grids`` are rows of the points of their grids."""
     counted = {name: [row for row in runs if row.seed < TUNING_SEED] for name, runs in rows.items()}
     held_out = {name: [row for row in runs if row.seed >= FIRST_HELD_OUT] for name, runs in rows.items()}
     cells = [

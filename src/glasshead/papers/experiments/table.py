@@ -17,12 +17,12 @@ SEEDS, QUICK_SEEDS = 5, 2
 
 @dataclass(frozen=True)
 class Claim:
-    """The paper says that the cell ``better`` has more of the ``metrics`` than ``worse``, the mean of several
-    being meant, by ``effect`` if it prints both.
+    """The paper says that the cell ``better`` has higher ``metrics`` (the mean of several) than ``worse``,
+    by ``effect`` if it prints both.
 
-    A number in the place of one of the cells is what the metrics of the other one are held against, training
-    by training: 0 of a change, ½ of an AUC. A claim about numbers that no cell has (`summarise_numbers`) says
-    what each is of, its ``unit``: a seed, a relation.
+    If a number replaces one of the cells, the metrics of the other are compared with it, training by
+    training: 0 for a change, ½ for an AUC. A claim about numbers outside the cells (`summarise_numbers`)
+    names their ``unit``: a seed, a relation.
     """
 
     text: str
@@ -40,8 +40,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """What a paper says ``where``, tested once over all ``parts``: claims of its tables, with the names of
-    these, one for each setting."""
+    """A claim of a paper, with the place ``where`` it is made, tested once over all ``parts``: claims of
+    its tables, by name, one for each setting."""
 
     text: str
     where: str
@@ -52,9 +52,9 @@ class PaperClaim:
 class PaperTable:
     """Cells, the claims about them, and what differs from the paper.
 
-    ``words`` are numbers of the rows that are words, or lists of them; ``labels`` are how metrics and words
-    are called where that is not their name. ``differences`` hold for all cells, ``data_differences`` (by the
-    name of a data set) for some; ``not_at_hand`` are lines about what the paper has and this table has not.
+    ``words`` are entries of the rows that are words, or lists of them; ``labels`` are the displayed names
+    of metrics and words that have another one. ``differences`` hold for all cells, ``data_differences`` (by
+    the name of a data set) for some; ``not_at_hand`` are lines about what the paper has and this table lacks.
     """
 
     name: str
@@ -98,7 +98,7 @@ class PaperTable:
         return [*self.differences, *self.data_differences.get(cell.data.name, ())]
 
     def with_cells(self, cells: Sequence[Cell]) -> PaperTable:
-        """The table with some of the cells; claims about others go."""
+        """The table with some of the cells, without claims about the others."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
             [claim for claim in several if set(claim.cells) <= names]
@@ -121,8 +121,8 @@ def claim_of_tables(text: str, where: str, tables: Iterable[PaperTable], *says: 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose tables are repeated: its word on the command line, who wrote it, its tables, and what it
-    claims of them; without tables, what it claims of numbers that come from elsewhere."""
+    """A paper whose tables are repeated: its name on the command line, its authors, its tables, and its
+    claims about them; without tables, its claims about numbers that come from elsewhere."""
 
     name: str
     citation: str

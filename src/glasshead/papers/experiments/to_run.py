@@ -19,17 +19,17 @@ LEAST_HOURS = 0.1
 HOW_TO_READ = (
     "## How to read this",
     "",
-    "- Hours are those of one process with one thread. A run takes as long as the others of its cell did, or "
-    "else as those on the same data. On a set without a run it takes one measured epoch times the median "
-    "number of epochs that runs of its table needed, and *at most* times all that it may have; what is "
-    "measured of a trained model comes on top. Totals count *at most* where nothing else is known.",
-    "- A run that several tables need is counted once, in the first line that has it. The hours are right if "
-    "you run the lines in this order: first what a claim of the paper needs, then what takes least.",
-    "- `--workers 8` runs eight trainings at a time on one computer. `--ray ADDRESS` runs as many as a Ray "
-    "cluster has room for; its computers must share the folders of `--out` and `--data`. Divide the hours by "
-    "the number of trainings at a time.",
-    "- `--out reproduction`, in a checkout, adds the rows to those of the project. A command that was "
-    "interrupted goes on where it was when you repeat it.",
+    "- Hours are those of one process with one thread. The estimate for a run is the time of other runs "
+    "of its cell, or else of runs on the same data. For a set without a run, it is one measured epoch "
+    "times the median number of epochs of its table, and *at most* times the maximum; the measurements of "
+    "a trained model are extra. Totals use *at most* if nothing else is known.",
+    "- A run that several tables need counts once, in the first line that has it. The hours are right if "
+    "you run the lines in this order: first those for the paper's claims, then the shortest.",
+    "- `--workers 8` runs eight trainings at a time on one computer. `--ray ADDRESS` uses all of a Ray "
+    "cluster; its computers must share the folders of `--out` and `--data`. Divide the hours by the "
+    "number of parallel trainings.",
+    "- `--out reproduction`, in a checkout, adds the rows to those of the project. Repeat an interrupted "
+    "command to continue it.",
 )
 
 

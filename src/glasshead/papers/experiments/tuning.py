@@ -17,7 +17,7 @@ LESS_IS_BETTER = ("rmse", "mae")
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was tried, what each reached on dev (None: it failed), and which one was chosen."""
+    """The settings tried, the dev result of each (None: it failed), and which one was chosen."""
 
     tried: list[dict[str, Any]]
     scores: list[float | None]
@@ -29,7 +29,7 @@ class Tuning:
         return self.tried[self.chosen]
 
     def at_end(self, name: str) -> bool:
-        """Whether a number is the least or the largest of three or more that were tried, so that one beyond
+        """Whether the chosen number is the smallest or largest of three or more, so that a value beyond
         might be better."""
         values = sorted({settings[name] for settings in self.tried})
         return len(values) > 2 and self.settings[name] in (values[0], values[-1])

@@ -18,8 +18,8 @@ CHUNK = 256
 
 @dataclass(frozen=True)
 class LengthSample:
-    """How texts are drawn: ``texts`` of each of the ``lengths`` d_s, special tokens counted. No lengths: the
-    usual ones of what is drawn.
+    """How texts are drawn: ``texts`` of each of the ``lengths`` d_s, special tokens counted. Without
+    lengths, the defaults are used.
 
     Source: Bhardwaj et al. (2021), section 6.
     """
@@ -52,14 +52,13 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBas
     length."""
     if isinstance(tokenizer, UnitReader):
         raise InputError(
-            f"this model reads {tokenizer.nouns.texts}, which all have one length, and what is drawn here is "
-            "drawn over lengths: ask how far weights are determined with "
-            f"{spell('audits', ['identifiability'])}"
+            f"this model reads {tokenizer.nouns.texts}, which all have the same length, but this draws over "
+            f"lengths: measure how far weights are determined with {spell('audits', ['identifiability'])}"
         )
     if isinstance(model, TransformerClassifier) and model.packs_segments:
         raise InputError(
-            f"{class_name(model)} reads a text in parts, so its length says nothing: give a model that "
-            "reads one text as a whole"
+            f"{class_name(model)} reads a text in parts, so its length means nothing: give a model that "
+            "reads a text as a whole"
         )
 
 
@@ -72,7 +71,9 @@ def check_lengths(tokenizer: PreTrainedTokenizerBase, lengths: Sequence[int]) ->
     """Raise InputError for lengths at which a text has no word, or that the model does not read."""
     least, most = tokenizer.num_special_tokens_to_add() + 1, max_length(tokenizer)
     if min(lengths) < least:
-        raise InputError(f"a length of {min(lengths)} leaves no word beside special tokens: begin at {least}")
+        raise InputError(
+            f"a length of {min(lengths)} leaves no room for words between special tokens: start at {least}"
+        )
     if most is not None and max(lengths) > most:
         raise InputError(
             f"the model reads at most {most} tokens, not {max(lengths)}: give shorter {spell('lengths')}"
@@ -84,8 +85,7 @@ def sample_texts(
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
     """Draw texts for each length: their numbers, and the texts cut to that length, none padded.
 
-    Of a text that ends in special tokens these are kept. Where fewer texts are long enough, all of them are
-    taken.
+    Special tokens at the end of a text are kept. If fewer texts are long enough, all of them are used.
 
     Raises:
         InputError: as `check_lengths`, or if no text is as long as one of the lengths.
@@ -96,7 +96,7 @@ def sample_texts(
         enough = indices[lengths >= length]
         if not len(enough):
             raise InputError(
-                f"no text has {length} tokens, the longest has {max(lengths, default=0)}: give less"
+                f"no text has {length} tokens; the longest has {max(lengths, default=0)}: use shorter lengths"
             )
         rng = np.random.default_rng([sample.seed, length])
         some = np.sort(rng.permutation(enough)[: sample.texts])

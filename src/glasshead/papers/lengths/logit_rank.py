@@ -29,15 +29,15 @@ def least_rank(weights: Floats, eps: float = FLOAT32_EPS) -> int:
     rank can only be lower, so that too high a rank is one for the whole head.
 
     Raises:
-        InputError: unless every weight is above 0: the logarithm of 0 is no logit; if one is below the
+        InputError: unless every weight is above 0: the logarithm of 0 is not a logit; if one is below the
             smallest normal number of the type of that ``eps``, where numbers lose digits and so their logit.
 
     Source: Bhardwaj et al. (2021), eq. 9 and figures 3 and 4.
     """
     if weights.ndim != 2 or not (weights > 0).all() or not np.isfinite(weights).all():
         raise InputError(
-            "the least rank is that of weights [rows, n] above 0: leave masked keys out, and shorten "
-            "alternatives to less than the way to the edge"
+            "weights [rows, n] must be above 0: leave masked keys out, and keep alternatives inside the "
+            "domain"
         )
     least = smallest_normal(eps)
     if weights.min(initial=math.inf) < least:
@@ -113,15 +113,15 @@ def reason_against_mechanism(mechanism: Mechanism) -> str | None:
     if not activation.rows_sum_to_one or activation.log_nonlinear:
         return f"the logarithm of {mechanism.name} weights is not the score up to a constant per row"
     if position.needs_positions or position.changes_weights:
-        return f"the scores of {mechanism.name} depend on the places of the tokens: they are no dot products"
+        return f"the scores of {mechanism.name} depend on the places of the tokens: they are not dot products"
     return None
 
 
 def reason_against_call(call: AttentionInputs) -> str | None:
     """Why it says nothing about a call with its mask and bias: keys may be hidden from all rows alone."""
     if call.bias is not None:
-        return "the model adds a bias to the scores: they are no dot products"
+        return "the model adds a bias to the scores: they are not dot products"
     allowed = call.mask.allowed(call.q.device)
     if not bool((allowed == allowed[:, :, :1]).all()):
-        return "its rows attend to different keys, as causal rows do: hidden scores could be anything"
+        return "its rows attend to different keys (as in causal models), so hidden scores are unknown"
     return reason_against_mechanism(call.mechanism)

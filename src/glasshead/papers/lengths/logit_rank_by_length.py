@@ -64,8 +64,8 @@ def logit_ranks_by_length(
     processes: int = 1,
     progress: Progress = lambda _: None,
 ) -> LogitRankTable:
-    """The least ranks of the logits of ``draws`` alternatives of a head before texts of each length exactly;
-    without lengths, of the usual ones.
+    """The smallest ranks of the logits of ``draws`` alternatives of a head, for texts of exactly each
+    length (without lengths: the default ones).
 
     Raises:
         InputError: if the rank of logits says nothing about the head; as `sample_texts` and `attention_rows`;
@@ -170,8 +170,8 @@ def usual_logit_lengths(
     most = longest_of(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
-            f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
-            f"that is read: give longer texts, or train with a longer {spell('max_length')} or a smaller "
-            f"{spell('value_dim')}"
+            f"heads with values of size {size} have no alternative weights for texts of {most} tokens, the "
+            f"longest that is read: give longer texts, or train with a longer {spell('max_length')} or a "
+            f"smaller {spell('value_dim')}"
         )
     return tuple(sorted({round(step) for step in np.linspace(size + 2, most, LENGTH_STEPS)}))

@@ -75,7 +75,7 @@ def check_sampling(T: Floats, A: Floats, kind: str, share: float) -> None:
     if kind not in MAX_STEP:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(MAX_STEP)}")
     if not 0 < share < 1:
-        raise InputError(f"the share of the way to the edge is between 0 and 1, not {share}")
+        raise InputError(f"the step must be between 0 and 1, not {share}")
     if A.ndim != 2 or T.ndim != 2 or len(T) != A.shape[1]:
         raise InputError(f"weights [rows, n] need values [n, d], not {list(A.shape)} and {list(T.shape)}")
     if not (np.isfinite(T).all() and np.isfinite(A).all()):
@@ -158,8 +158,8 @@ def sample_null_logits(
     rank = int((np.abs(np.diagonal(R)) > floor).sum())
     if rank > head_dim:
         raise InputError(
-            f"the logits have rank {rank}, more than keys of size {head_dim} give: "
-            "take scores without bias, position or mask"
+            f"the logits have rank {rank}, more than keys of size {head_dim} allow: use scores without "
+            "bias, position or mask"
         )
     pivots, others = order[:head_dim], order[head_dim:]
     samples = np.zeros((count, *logits.shape))

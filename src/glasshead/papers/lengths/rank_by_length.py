@@ -33,7 +33,7 @@ def ranks_by_length(
     selector: RowSelector,
     progress: Progress = lambda _: None,
 ) -> RankTable:
-    """Ranks of one head before texts that are cut to each length exactly; without lengths, the usual ones.
+    """Ranks of one head for texts cut to exactly each length (without lengths: the default ones).
 
     Raises:
         InputError: as `sample_texts` and `jacobian_ranks`, and for a model that reads texts in parts.

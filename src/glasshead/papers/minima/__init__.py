@@ -1,4 +1,4 @@
-"""Which minima trainings of token classifiers reach, and what lies between them."""
+"""The minima that trainings of token classifiers reach, and the loss between them."""
 
 from glasshead.papers.minima.compare import compare_minima, curvatures
 from glasshead.papers.minima.loss_landscape import curvature, losses_between, match_hidden_units, polish

@@ -48,15 +48,15 @@ def compare_minima(
 ) -> Minima:
     """Runs of token classifiers of one recipe and data set side by side.
 
-    Accuracy, loss, entropy and the parts of scores are those of the test split (without one of dev). What is
-    said of the loss that was trained on is that of the train split, its first ``limit`` texts for the Hessian
-    and for lines: with scores that read what they read in training, and with scores freed to read letters
-    and places. ``text`` is the one whose map is shown, every
-    token asking in its turn (None: the first of the split); the map is that of the last layer's first head.
-    ``data`` are those of runs that were trained on data in memory (None: read again what the runs name).
+    Accuracy, loss, entropy and the parts of scores are those of the test split (without one of dev). The
+    training loss is that of the train split, of its first ``limit`` texts for the Hessian and for lines. It
+    is analysed with the scores as trained, and with scores freed to read letters and places. ``text`` is
+    the text whose map is shown (None: the first of the split), with one row for each token as the question;
+    the map is that of the last layer's first head. ``data`` are those of runs that were trained on data in
+    memory (None: the data that the runs name are read again).
 
     Raises:
-        InputError: if a folder is no run of a token classifier, or they do not read the same data.
+        InputError: if a folder is not a run of a token classifier, or they do not read the same data.
     """
     if limit < 2:
         raise ParameterError("limit", f"must be at least 2, not {limit}")
@@ -81,21 +81,24 @@ def compare_minima(
 def check_runs(runs: Sequence[Run]) -> None:
     """Raise InputError unless all are token classifiers of the same data with the same tokens."""
     if len(runs) > MOST_RUNS:
-        raise InputError(f"{len(runs)} runs are too many to be seen side by side: give at most {MOST_RUNS}")
+        raise InputError(f"{len(runs)} runs are too many for one figure: give at most {MOST_RUNS}")
     for run in runs:
         if not isinstance(run.model, TokenClassifier):
             raise InputError(
-                f"{run.folder} is no token classifier, of which letters and places are kept apart: train one "
-                f"with {spell('model', 'token-classifier')}"
+                f"{run.folder} is not a token classifier (with separate letters and places): train one with "
+                f"{spell('model', 'token-classifier')}"
             )
         first = runs[0]
         for name in ("source", "options"):
             if run.record["data"].get(name) != first.record["data"].get(name):
                 raise InputError(
-                    f"{run.folder} and {first.folder} were trained on different data: give one set"
+                    f"{run.folder} and {first.folder} were trained on different data: give runs on the same "
+                    "data"
                 )
         if run.tokenizer.get_vocab() != first.tokenizer.get_vocab():
-            raise InputError(f"{run.folder} and {first.folder} have different tokens: give one set")
+            raise InputError(
+                f"{run.folder} and {first.folder} have different tokens: give runs on the same data"
+            )
 
 
 def load_data(run: Run) -> "DatasetDict":

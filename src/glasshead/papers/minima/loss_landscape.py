@@ -132,9 +132,9 @@ def first_rows(rows: TensorDataset, limit: int | None) -> TensorDataset:
 def polish(
     model: PreTrainedModel, rows: TensorDataset, *, tolerance: float = 1e-5, steps: int = 1000
 ) -> PreTrainedModel:
-    """A copy in float64 that goes on to descend the mean loss, of all texts at once, by L-BFGS.
+    """A copy in float64, trained further on the mean loss of all texts at once by L-BFGS.
 
-    It ends where no slope is larger than ``tolerance``, or after so many steps.
+    It stops when no slope is larger than ``tolerance``, or after the maximum number of steps.
     """
     polished = precise_copy(model).requires_grad_(True)
 
@@ -159,7 +159,7 @@ def mean_loss(model: PreTrainedModel, rows: TensorDataset) -> float:
 def losses_between(
     first: PreTrainedModel, second: PreTrainedModel, rows: TensorDataset, points: int = 25
 ) -> AnyFloats:
-    """L((1 − t) θ_1 + t θ_2) at so many t from 0 to 1.
+    """L((1 − t) θ_1 + t θ_2) at equally spaced t from 0 to 1.
 
     Raises:
         InputError: if the two models have parameters of different shapes.
@@ -177,10 +177,10 @@ def losses_between(
 
 @torch.no_grad()
 def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> PreTrainedModel:
-    """A copy with its hidden units in the order of those of another model that are most alike.
+    """A copy with its hidden units in the order of the most similar units of another model.
 
-    Of each feed-forward layer the order π maximises Σ_k w_k·w'_π(k), with w_k all weights of a unit (in, bias
-    and out), which is a linear assignment.
+    For each feed-forward layer, the order π maximises Σ_k w_k·w'_π(k), with w_k all weights of a unit (in,
+    bias and out). This is a linear assignment.
 
     Source: Ainsworth, Hayase and Srinivasa (2023), Git re-basin, section 3.2, for a single hidden layer.
     """

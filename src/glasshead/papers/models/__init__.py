@@ -1,4 +1,4 @@
-"""Models that only papers need, registered with Hugging Face's Auto classes."""
+"""Models that only the papers need, registered with Hugging Face's Auto classes."""
 
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 

@@ -59,7 +59,7 @@ class ImposedConfig(PooledConfig):
 
 
 class ImposedClassifier(PooledClassifier):
-    """A pooled classifier whose scores are `ImposedScores`, computed from the ids: it has none of its own."""
+    """A pooled classifier without scores of its own; they are `ImposedScores`, computed from the ids."""
 
     config_class = ImposedConfig
     config: ImposedConfig
@@ -75,7 +75,7 @@ class ImposedClassifier(PooledClassifier):
         """The scores of the other model.
 
         Raises:
-            ValueError: if there are no ids: it has embeddings of its own.
+            ValueError: if there are no ids, since it has its own embeddings.
         """
         if input_ids is None:
             raise ValueError("imposed attention is computed from input_ids: give them")
@@ -84,6 +84,6 @@ class ImposedClassifier(PooledClassifier):
 
     @property
     def attention_source(self) -> str:
-        """Whose attention it is."""
+        """Where the attention comes from."""
         assert self.config.imposed is not None
         return f"frozen: scores of another run, of encoder {self.config.imposed['encoder']}"

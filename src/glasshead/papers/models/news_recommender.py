@@ -18,7 +18,7 @@ from glasshead.models import Encoder, EncoderConfig, WordEmbedding, initialise
 class NewsRecommenderConfig(EncoderConfig):
     """Configuration of `NewsRecommender`.
 
-    Whoever makes the batches cuts titles to their first ``max_length`` words and histories to their latest
+    When batches are made, titles are cut to their first ``max_length`` words and histories to their latest
     ``history_length`` clicks.
     """
 
@@ -33,8 +33,8 @@ class NewsRecommenderConfig(EncoderConfig):
             raise ParameterError("history_length", f"must be at least 1, not {self.history_length}")
         if self.positions == "learned" and self.history_length > self.max_length:
             raise InputError(
-                f"{self.history_length} clicks have no place among {self.max_length} learned positions: "
-                "take the positions 'none' or 'sinusoidal'"
+                f"{self.history_length} clicks do not fit into {self.max_length} learned positions: use the "
+                "positions 'none' or 'sinusoidal'"
             )
 
 
@@ -86,7 +86,7 @@ class NewsRecommender(PreTrainedModel):
     def encode_news(
         self, input_ids: Int[Tensor, "n l"], attention_mask: Tensor | None = None, need_weights: bool = False
     ) -> tuple[Float[Tensor, "n d"], tuple[Tensor, ...]]:
-        """The vector of every title, and the word-level weights where they are wanted."""
+        """The vector of every title, and the word-level weights if requested."""
         mask = input_ids.ne(self.config.pad_token_id) if attention_mask is None else attention_mask.bool()
         vectors, weights = self.words(self.embedding(input_ids), mask, need_weights=need_weights)
         return vectors, weights
@@ -109,10 +109,10 @@ class NewsRecommender(PreTrainedModel):
         output_attentions: bool = False,
         **kwargs: Any,
     ) -> RecommenderOutput:
-        """Click scores of candidates. ``input_ids`` are distinct titles, of which ``history`` and
-        ``candidates`` are row numbers (−1: none); ``labels`` say which candidate of each row was clicked.
+        """Click scores of candidates. ``input_ids`` are distinct titles; ``history`` and ``candidates`` are
+        their row numbers (−1: none); ``labels`` say which candidate of each row was clicked.
 
-        The loss is −log softmax of the clicked one among its row (Wu et al. 2019, eq. 10 and 11).
+        The loss is −log softmax of the clicked candidate within its row (Wu et al. 2019, eq. 10 and 11).
         """
         news, word_weights = self.encode_news(input_ids, attention_mask, output_attentions)
         users, news_weights = self.encode_users(news, history, output_attentions)

@@ -22,13 +22,13 @@ PARTS = ("both", "positional", "semantic")
 class TokenClassifierConfig(PreTrainedConfig):
     """Configuration of `TokenClassifier`.
 
-    A token is a vector of ``embedding_size`` numbers for its letter (or word) and, behind these,
-    ``position_size`` for its place, which both are learned. ``tied`` heads have one map for queries and keys.
-    ``scores`` says what queries and keys read: places alone ("positional"), letters alone ("semantic"), or
-    "both"; ``start`` the same of new weights, which training changes. With ``left_to_right`` no token reads
-    what stands behind it. ``asked_tokens`` is, for each token of the vocabulary, the token that it asks
-    about, −1 where it asks about none. ``gauge`` are the canonical signs [layer][head] of signed weights,
-    which training sets.
+    A token is a vector of ``embedding_size`` numbers for its letter (or word), followed by
+    ``position_size`` numbers for its place; both are learned. ``tied`` heads have one map for queries and
+    keys. ``scores`` says what queries and keys read: places alone ("positional"), letters alone
+    ("semantic"), or "both"; ``start`` says the same of the initial weights, which training changes. With
+    ``left_to_right`` no token reads later tokens. ``asked_tokens`` is, for each token of the vocabulary,
+    the token that it asks about, −1 where it asks about none. ``gauge`` are the canonical signs
+    [layer][head] of signed weights, which training sets.
     """
 
     model_type = "glasshead-token"
@@ -167,7 +167,7 @@ class TokenClassifier(TextClassifier):
     """Letters and places → attention of the token that is asked about → its class.
 
     A text asks about the token between underscores (``d a t _a_``), the first one if there are several, and
-    about its last token if there is none. The last layer works out its row alone.
+    about its last token if there is none. The last layer computes only that row.
 
     Source: Cui, Behrens, Krzakala and Zdeborová (2024), section 2, whose model has one layer, one tied head
     and fixed embeddings.
@@ -210,7 +210,7 @@ class TokenClassifier(TextClassifier):
 
     @torch.no_grad()
     def set_start(self) -> None:
-        """Let the scores know at first what `TokenClassifierConfig.start` says."""
+        """Let the scores start from what `TokenClassifierConfig.start` says."""
         for module in self.modules():
             if isinstance(module, PartLinear):
                 known = torch.zeros_like(module.reads)
@@ -241,11 +241,11 @@ class TokenClassifier(TextClassifier):
         output_attentions: bool = False,
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
-        """Classify the token that each text asks about; ``inputs_embeds`` stand for the letters.
+        """Classify the token that each text asks about; ``inputs_embeds`` replace the letters.
 
         Raises:
-            ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
-            InputError: if a text is longer than the places that were learned.
+            ValueError: if there is no input, or no mask although the ids do not show the padding.
+            InputError: if a text is longer than the number of learned places.
         """
         letters, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         question = self.find_asked(input_ids, mask)

@@ -1,4 +1,5 @@
-"""Trainings that build on the attention of another run, and how far maps and predictions then are from it."""
+"""Trainings that build on the attention of another run, and how far their maps and predictions are from
+it."""
 
 from glasshead.papers.other_run.adversarial import AdversarialAttention, adversary_loss
 from glasshead.papers.other_run.frozen import FrozenAttention

@@ -62,29 +62,27 @@ class AdversarialAttention(PooledRunTraining):
     def settings(cls, config: TrainingConfig) -> dict[str, Any]:
         super().settings(config)
         if config.loss is not None:
-            raise InputError(f"an adversary has a loss of its own: leave {spell('loss')} out")
+            raise InputError(f"an adversary has its own loss: leave {spell('loss')} out")
         weight = USUAL_WEIGHT if config.adversary_weight is None else config.adversary_weight
         if not 0 <= weight < math.inf:
             raise ParameterError("adversary_weight", f"must be 0 or a positive number, not {weight}")
         return {"adversary_weight": weight}
 
     def prepare(self, model: PreTrainedModel) -> None:
-        """Raise InputError unless the two have weights and probabilities that can be compared."""
+        """Raise InputError unless the weights and probabilities of both can be compared."""
         assert isinstance(model, PooledClassifier)
         for one, what in ((self.other, self.folder), (model, "the model to be trained")):
             if one.activation.signed or not one.activation.rows_sum_to_one:
                 raise InputError(
-                    f"the weights of {what} ({one.config.activation}) are no distribution over tokens, so "
-                    f"there is no divergence from them: take {spell('attention', 'softmax')}"
+                    f"the weights of {what} ({one.config.activation}) are not a distribution over tokens, "
+                    f"so divergence is undefined: use {spell('attention', 'softmax')}"
                 )
         if class_names(self.other) != class_names(model):
             raise InputError(
                 f"{self.folder} predicts other classes than these data have: train both on the same data"
             )
         if is_regression(self.other.config):
-            raise InputError(
-                f"{self.folder} predicts ratings: an adversary is held to the probabilities of classes"
-            )
+            raise InputError(f"{self.folder} predicts ratings: an adversary needs probabilities of classes")
 
     def objective(
         self, model: nn.Module, features: Mapping[str, Tensor]
@@ -105,8 +103,7 @@ class AdversarialAttention(PooledRunTraining):
 
     @classmethod
     def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
-        """How far an adversary came: its maps and its predictions from those of the run that it departs
-        from."""
+        """How far the maps and predictions of an adversary are from those of the run that it starts from."""
         base = Path(folder)
         texts = data["dev"]["text"]
         places = np.linspace(0, len(texts) - 1, min(len(texts), DEPARTURE_TEXTS)).round().astype(int)
@@ -122,9 +119,11 @@ class AdversarialAttention(PooledRunTraining):
         near = maps is not None and maps[1] < HARDLY_MOVED
         away = predictions is not None and predictions[0] > MUCH_MOVED
         if near and away:
-            lines.append(f"The maps hardly moved, and the predictions did: train for more {spell('epochs')}.")
+            lines.append(
+                f"The maps hardly changed, but the predictions did: train for more {spell('epochs')}."
+            )
         elif near:
-            lines.append(f"The maps hardly moved: raise {spell('adversary_weight')}.")
+            lines.append(f"The maps hardly changed: raise {spell('adversary_weight')}.")
         elif away:
-            lines.append(f"The predictions moved as well: lower {spell('adversary_weight')}.")
+            lines.append(f"The predictions changed, too: lower {spell('adversary_weight')}.")
         return lines

@@ -12,7 +12,7 @@ from glasshead.training import OTHER_RUNS, TrainingConfig
 
 @OTHER_RUNS.register("frozen")
 class FrozenAttention(PooledRunTraining):
-    """A model with the scores of another one, whoever made those.
+    """A model with the attention scores of another one.
 
     Source: Wiegreffe and Pinter (2019), section 3.3.
     """
@@ -36,7 +36,7 @@ class FrozenAttention(PooledRunTraining):
         return needed
 
     def prepare(self, model: PreTrainedModel) -> None:
-        """Give the new model the parameters of the other one's scores."""
+        """Give the new model the parameters of the other model's scores."""
         assert isinstance(model, ImposedClassifier)
         if isinstance(self.other, ImposedClassifier):
             model.imposed.load_state_dict(self.other.imposed.state_dict())

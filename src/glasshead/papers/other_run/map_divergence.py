@@ -52,20 +52,20 @@ def map_divergence(
     """The divergence of a model's attention, and of its predictions, from those of ``base``, text by text.
 
     JSD(a, a_base) in nats and TVD(ŷ, ŷ_base) = ½ Σ_k |ŷ_k − ŷ_base,k|, as means over texts with bootstrap
-    intervals. Both are held against what means nothing: maps of uniform and of random weights (U(0, 1),
+    intervals. Both are compared with baselines: maps of uniform and of random weights (U(0, 1),
     normalised), and the mean prediction of ``base`` for every text. ``seeds`` are runs, or folders of
-    repeats, of the recipe of ``base`` with other seeds: the mean over them is the ruler for both, by which
-    the verdict goes where they are given. Models are whatever `glasshead.open` takes; ``seed`` is that of
-    random weights and bootstrap.
+    repeats, of the recipe of ``base`` with other seeds: their mean divergence is the yardstick for the
+    verdicts, if they are given. Models are what `glasshead.open` takes; ``seed`` is that of random weights
+    and bootstrap.
 
     Raises:
-        InputError: where a model is no pooled classifier, has weights that are no distribution, or reads
-            texts in another way than ``base``, or there are no texts.
+        InputError: if a model is not a pooled classifier, has weights that are not a distribution, or reads
+        texts differently from ``base``, or there are no texts.
 
     Source: Wiegreffe and Pinter (2019), sections 3.2 and 4; Jain and Wallace (2019), section 3.
     """
     if not len(texts):
-        raise InputError("there are no texts to compare the maps of")
+        raise InputError("there are no texts for comparing maps")
     subject, origin = open_one_weight_model(base), open_one_weight_model(model)
     rulers = [open_one_weight_model(run) for one in seeds for run in expand(one)]
     expected = predict_maps(subject, texts)
@@ -126,19 +126,19 @@ def open_one_weight_model(model: object) -> Subject:
     """A model whose tokens have one weight each.
 
     Raises:
-        InputError: if it has none, or they are no distribution.
+        InputError: if it has none, or they are not a distribution.
     """
     subject = open_subject(model)
     if not isinstance(subject.model, PooledClassifier) or is_regression(subject.model.config):
         raise InputError(
-            f"{subject.name} is no classifier with one weight for each token: give runs of "
+            f"{subject.name} is not a classifier with one weight for each token: give runs of "
             f"{spell('model', 'pooled')}"
         )
     activation = subject.model.activation
     if activation.signed or not activation.rows_sum_to_one:
         raise InputError(
-            f"the weights of {subject.name} ({subject.model.config.activation}) are no distribution over "
-            "tokens, so there is no divergence from them"
+            f"the weights of {subject.name} ({subject.model.config.activation}) are not a distribution over "
+            "tokens, so divergence is undefined"
         )
     return subject
 
@@ -151,10 +151,12 @@ def predict_maps(subject: Subject, texts: Sequence[str], *, like: Subject | None
     """
     if like is not None:
         if attention_source(subject.tokenizer) != attention_source(like.tokenizer):
-            raise InputError(f"{subject.name} and {like.name} have other tokens: train both on the same data")
+            raise InputError(
+                f"{subject.name} and {like.name} have different tokens: train both on the same data"
+            )
         if class_names(subject.model) != class_names(like.model):
             raise InputError(
-                f"{subject.name} and {like.name} predict other classes: train both on the same data"
+                f"{subject.name} and {like.name} predict different classes: train both on the same data"
             )
     encoded = encode(subject.tokenizer, texts)
     weights = np.zeros(encoded.mask.shape)

@@ -34,14 +34,14 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
     """The model of a run that reads texts as this tokenizer does, on its own: no random number is drawn.
 
     Raises:
-        InputError: if it is no run of a pooled classifier, or reads texts in another way.
+        InputError: if it is not a run of a pooled classifier, or reads texts in another way.
     """
     with use_seed(None):
         run = load_run(Path(folder))
     if not isinstance(run.model, PooledClassifier):
         raise InputError(
-            f"{folder} is a {type(run.model).__name__}, and only a pooled classifier has one weight for each "
-            f"token to go by: name a run of {spell('model', 'pooled')}"
+            f"{folder} is a {type(run.model).__name__}, but only a pooled classifier has a single weight "
+            f"per token: name a run of {spell('model', 'pooled')}"
         )
     lengths = run.tokenizer.model_max_length, tokenizer.model_max_length
     if lengths[0] != lengths[1]:
@@ -51,8 +51,7 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
         )
     if run.tokenizer.get_vocab() != tokenizer.get_vocab():
         raise InputError(
-            f"{folder} knows {len(run.tokenizer)} tokens, and not those of this training "
-            f"({len(tokenizer)}): train on the same data, with the same {spell('vocab_size')} and "
-            f"{spell('min_freq')}"
+            f"{folder} knows {len(run.tokenizer)} tokens, not those of this training ({len(tokenizer)}): "
+            f"train on the same data, with the same {spell('vocab_size')} and {spell('min_freq')}"
         )
     return run.model

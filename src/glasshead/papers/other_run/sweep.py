@@ -39,19 +39,19 @@ def train_adversaries(
     seed: int = 0,
     source: dict[str, Any] | None = None,
 ) -> dict[float, Path]:
-    """Train one adversary for each of the ``weights`` λ into OUT/weight-λ, and say where each is.
+    """Train one adversary for each of the ``weights`` λ in OUT/weight-λ, and return the folders.
 
-    ``config`` names the run that they depart from (``attention="adversarial:RUN"``). What is there already
-    from the same training stays, and one that was cut off goes on.
+    ``config`` names the run that they start from (``attention="adversarial:RUN"``). Finished trainings are
+    kept, and interrupted ones are resumed.
 
     Raises:
-        InputError: where ``config`` names no run, on a weight that is given twice, if a folder holds another
-            training, and wherever `train` raises it.
+        InputError: if ``config`` names no run, a weight is given twice, or a folder holds another training,
+        and as `train`.
 
     Source: Wiegreffe and Pinter (2019), section 4 and Fig. 5.
     """
     if config.adversary_weight is None:
-        raise InputError(f"a sweep needs a run to depart from: take {spell('attention', 'adversarial:RUN')}")
+        raise InputError(f"a sweep needs a run to start from: use {spell('attention', 'adversarial:RUN')}")
     if len(set(weights)) < len(weights) or not weights:
         raise ParameterError("weights", f"must be different numbers, not {list(weights)}")
     folders = {}
@@ -80,7 +80,7 @@ def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Pa
     """The runs by their λ.
 
     Raises:
-        InputError: if one is no adversary of ``base`` as it is now, or has the λ of another.
+        InputError: if one is not an adversary of the current ``base``, or two have the same λ.
     """
     known = fingerprint_of(str(base))
     runs: dict[float, Path] = {}
@@ -89,11 +89,11 @@ def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Pa
         weight = record["recipe"].get("adversary_weight")
         if not isinstance(weight, int | float):
             raise InputError(
-                f"{folder} is no adversary: train one with {spell('attention', f'adversarial:{base}')}, "
+                f"{folder} is not an adversary: train one with {spell('attention', f'adversarial:{base}')}, "
                 "or leave it out"
             )
         if record.get(OTHER_RUN) != known:
-            raise InputError(f"{folder} departs from another run than {base}: give that one")
+            raise InputError(f"{folder} starts from another run than {base}: name that run")
         if weight in runs:
             raise InputError(f"{runs[weight]} and {folder} have one λ, {weight:g}: leave one of them out")
         runs[weight] = folder
@@ -109,11 +109,11 @@ def adversary_curve(
     seeds: Sequence[object] = (),
     seed: int = 0,
 ) -> AdversaryCurve:
-    """`map_divergence` of the adversaries of ``base``, by λ, as `train_adversaries` has
-    them; each says its ``weight`` λ, and its ``row()`` is one of a table.
+    """`map_divergence` of the adversaries of ``base`` that `train_adversaries` gives, by λ; each has its
+    ``weight`` λ, and its ``row()`` is a row of a table.
 
     Mean JSD of the maps is the abscissa and mean TVD of the predictions the ordinate of Fig. 5 of the paper:
-    where maps go far at no cost, they were not needed.
+    if maps change a lot at no cost, they were not needed.
 
     Raises:
         InputError: as `map_divergence`.

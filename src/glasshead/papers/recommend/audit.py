@@ -39,7 +39,7 @@ from glasshead.training import versions
 IMPRESSIONS, DRAWS = 500, 20
 TASK = "recommendation"
 UNDEFINED = "fewer than two units, or all weights or all changes are equal"
-UNKNOWN_CLICKS = "it is not told what was clicked, or everything was, or nothing"
+UNKNOWN_CLICKS = "clicks are unknown, or all or none of the news was clicked"
 TEST_SOURCES = {
     "agreement": "Jain and Wallace (2019), section 4.1",
     "removal": "DeYoung et al. (2020), section 4.3",
@@ -52,8 +52,8 @@ RECOMMENDER_NOTES = (
     "shown news. A clicked news item or a word is erased by reading the history or the title without it.",
     "uniform-pooling and permuted-pooling replace the weights with which the news level sums up the history; "
     "uniform-news-level and uniform-word-level replace all attention of a level.",
-    "Intervals are over impressions. Those of one reader resemble each other, so that intervals are somewhat "
-    "too narrow.",
+    "Intervals are over impressions. Impressions of one reader resemble each other, so intervals are "
+    "somewhat too narrow.",
 )
 Numbers = dict[str, tuple[float, float] | float]
 
@@ -71,7 +71,7 @@ def audit_recommender(
     """Audit the attention at both levels on ``limit`` random impressions of the logs (None: on all).
 
     The clicked news and the words of the item that ranks first: does attention order them as erasing them
-    does, and does the prediction rest on the first more than on any other? The ranking: how far do other
+    does, and does the prediction depend on the first more than on any other? The ranking: how far do other
     weights move it, and how much AUC do they cost? Impressions need two clicked and two shown news at least.
 
     Raises:

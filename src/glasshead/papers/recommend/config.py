@@ -86,7 +86,7 @@ class RecommenderConfig:
         """A copy with these settings; with other vectors comes their size, unless one is given as well.
 
         Raises:
-            InputError: on a name that is no setting, and on a value that cannot be meant.
+            InputError: on a name that is not a setting, and on a value that cannot be meant.
         """
         known = {field.name for field in fields(self)}
         for name in settings:

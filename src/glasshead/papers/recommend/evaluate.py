@@ -22,7 +22,7 @@ def rank(run: RecommenderRun, logs: NewsLogs, *, seed: int = 0) -> tuple[Estimat
     """`ranking_estimates` of a model, of popularity and of chance, on the impressions that can be ranked.
 
     Raises:
-        InputError: if clicks are not told, or no impression can be ranked.
+        InputError: if clicks are not recorded, or no impression can be ranked.
     """
     impressions_with_clicks = rankable(logs)
     clicked = [np.array(impression.clicked, dtype=bool) for impression in impressions_with_clicks.impressions]

@@ -22,8 +22,8 @@ Method = Literal["attention", "erasure"]
 NEWS_METHODS = ("attention", "erasure")
 TITLES_SHOWN = 5
 MIXED_NOTE = (
-    "the state of a clicked news item has read the other clicks, and that of a word the other words: a "
-    "contribution is what the state adds, not what the item alone would"
+    "the state of a clicked news item includes other clicks, and that of a word other words: a "
+    "contribution is what the state adds, not the item alone"
 )
 
 
@@ -90,8 +90,8 @@ def explain_recommendation(
 
     By ``attention``, scores are the weights of the news level and of the word level. Contributions of news
     add up to the click score ŷ, and so do those of the words of the candidate; the words of a clicked title
-    share what the title contributes in proportion to their weights. By ``erasure``, a score is the fall of ŷ
-    without the news item or the word. Without ``impression`` it is the first that has a history, without
+    share its contribution in proportion to their weights. By ``erasure``, a score is the fall of ŷ without
+    the news item or the word. The default ``impression`` is the first that has a history, the default
     ``candidate`` the item that ranks first.
 
     Raises:

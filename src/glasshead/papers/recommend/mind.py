@@ -55,7 +55,7 @@ class Impression:
 
 @dataclass(frozen=True)
 class NewsLogs:
-    """News by id, impressions in the order of the file, and what was wrong with rows that were skipped."""
+    """News by id, impressions in the order of the file, and the problems of skipped rows."""
 
     folder: Path
     news: dict[str, News]
@@ -76,7 +76,7 @@ def read_logs(folder: Path, *, skip_bad_rows: bool = False) -> NewsLogs:
     """Read ``news.tsv`` and ``behaviors.tsv`` of a folder.
 
     Raises:
-        InputError: if a file is missing or holds no good row, and on a malformed row, with its line, unless
+        InputError: if a file is missing or has no good row, and on a malformed row, with its line, unless
             ``skip_bad_rows``: then such rows are left out and listed in ``skipped``.
     """
     if not folder.is_dir():
@@ -86,7 +86,7 @@ def read_logs(folder: Path, *, skip_bad_rows: bool = False) -> NewsLogs:
     known: dict[str, News] = {}
     for line, item in news:
         if item.id in known:
-            bad_news.append(f"{folder / NEWS} line {line}: the id {item.id} stands there twice")
+            bad_news.append(f"{folder / NEWS} line {line}: the id {item.id} occurs twice")
         known.setdefault(item.id, item)
     _require_good_rows(bad_news, skip_bad_rows)
 
@@ -106,9 +106,9 @@ def news_row(fields: list[str]) -> News:
         BadRow: if fields are missing or too many, or there is no id or no title.
     """
     if len(fields) != 8:
-        raise BadRow(f"{pluralise(len(fields), 'field')} where news have 8")
+        raise BadRow(f"{pluralise(len(fields), 'field')} where news has 8")
     if not fields[0] or fields[0].split() != [fields[0]]:
-        raise BadRow(f"{fields[0]!r} is no id of news")
+        raise BadRow(f"{fields[0]!r} is not a news id")
     if not fields[3].strip():
         raise BadRow("the title is empty")
     return News(*fields[:4])
@@ -128,7 +128,7 @@ def impression_row(fields: list[str], known: dict[str, News]) -> Impression:
     try:
         time = datetime.strptime(when, TIME)
     except ValueError:
-        raise BadRow(f"{when!r} is no time such as '11/13/2019 8:36:57 AM'") from None
+        raise BadRow(f"{when!r} is not a time such as '11/13/2019 8:36:57 AM'") from None
     history, shown_items = tuple(before.split()), items.split()
     if not shown_items:
         raise BadRow("nothing is shown")
@@ -152,7 +152,7 @@ def require_clicks(logs: NewsLogs) -> None:
     """Make sure that the logs say what was clicked.
 
     Raises:
-        InputError: on the first impression that does not.
+        InputError: on the first impression that does not say it.
     """
     for impression in logs.impressions:
         if impression.clicked is None:
@@ -172,8 +172,8 @@ def rankable(logs: NewsLogs) -> NewsLogs:
     kept = [impression for impression in logs.impressions if impression.rankable]
     if not kept:
         raise InputError(
-            f"no impression of {logs.folder / BEHAVIORS} has both a clicked and a not clicked item: "
-            "there is nothing to rank"
+            f"no impression of {logs.folder / BEHAVIORS} has both a clicked and an unclicked item: there is "
+            "nothing to rank"
         )
     return logs.only(kept)
 
@@ -197,7 +197,7 @@ def split_by_time(logs: NewsLogs, fraction: float) -> tuple[NewsLogs, NewsLogs]:
 
 
 def describe_logs(logs: NewsLogs) -> dict[str, Any]:
-    """What the logs hold, in numbers that fit into a run's record."""
+    """The content of the logs in numbers, for the record of a run."""
     impressions = logs.impressions
     return {
         "news": len(logs.news),
@@ -215,7 +215,7 @@ def describe_logs(logs: NewsLogs) -> dict[str, Any]:
 def _read(
     path: Path, parse: Callable[[list[str]], LogRow], digest: Any, skip_bad_rows: bool
 ) -> tuple[list[tuple[int, LogRow]], list[str]]:
-    """The good rows with their lines, and what is wrong with the others; blank lines are no rows."""
+    """The good rows with their lines, and what is wrong with the others; blank lines are not rows."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -235,7 +235,7 @@ def _read(
         except BadRow as error:
             bad.append(f"{path} line {line}: {error}")
     if not rows and not (bad and not skip_bad_rows):
-        raise InputError(f"{path} holds no {'good ' if bad else ''}row: give logs in the format of MIND")
+        raise InputError(f"{path} has no {'good ' if bad else ''}row: give logs in the format of MIND")
     return rows, bad
 
 
@@ -243,6 +243,4 @@ def _require_good_rows(bad: list[str], skip_bad_rows: bool) -> None:
     """Refuse bad rows unless they are to be skipped."""
     if bad and not skip_bad_rows:
         more = f" (and {pluralise(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""
-        raise InputError(
-            f"{bad[0]}{more}: mend the file, or leave such rows out with {spell('skip_bad_rows')}"
-        )
+        raise InputError(f"{bad[0]}{more}: correct the file, or skip such rows with {spell('skip_bad_rows')}")

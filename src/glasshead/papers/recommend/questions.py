@@ -43,10 +43,10 @@ class ClickQuestions(QuestionSet):
 
     title = "The clicked news"
     about = (
-        "Does attention at the news level point at the clicked news that the recommendation rests on? "
-        "Kendall τ-b with what erasing each of them does to the click probability of the item that ranks "
-        "first; and the change without the item of the largest weight, the fall without that of the largest "
-        "contribution. The null has the same numbers in random order, or erases any other item."
+        "Does attention at the news level point to the clicked news that the recommendation depends on? "
+        "Kendall τ-b with the change of the first item's click probability when each is erased; the change "
+        "without the item with the largest weight; and the fall without that with the largest "
+        "contribution. The null has the same numbers in random order, or erases a random other item."
     )
     place = 10
     words = ERASURE_WORDS
@@ -68,7 +68,7 @@ class ClickQuestions(QuestionSet):
         Question(
             "heaviest",
             "change",
-            title="Does the recommendation rest on the clicked news item of the largest weight?",
+            title="Does the recommendation depend on the clicked news item with the largest weight?",
             unit="|Δp| without it",
             within=SHARE,
         ),
@@ -85,8 +85,8 @@ class WordQuestions(QuestionSet):
 
     title = "The words of the title"
     about = (
-        "Does attention at the word level point at the words of the title that the recommendation rests "
-        "on? The same of the words of the item that ranks first."
+        "Does attention at the word level point to the title words that the recommendation depends on? The "
+        "same for the words of the item that ranks first."
     )
     place = 20
     words = ERASURE_WORDS
@@ -108,7 +108,7 @@ class WordQuestions(QuestionSet):
         Question(
             "heaviest",
             "change",
-            title="Does the recommendation rest on the word of the largest weight?",
+            title="Does the recommendation depend on the word with the largest weight?",
             unit="|Δp| without it",
             within=SHARE,
         ),
@@ -125,13 +125,13 @@ class RankingQuestions(QuestionSet):
 
     title = "The ranking"
     about = (
-        "Does the ranking depend on which clicked news, and which words, get which weight? How far click "
-        "probabilities move (total variation, from 0 to 1) and how much AUC is lost with other weights; "
+        "Does the ranking depend on which clicked news, and which words, get which weight? How much click "
+        "probabilities change (total variation, from 0 to 1) and how much AUC falls with other weights; "
         "means over the impressions."
     )
     place = 30
     words: ClassVar = {
-        "shift": "how far click probabilities move",
+        "shift": "how much click probabilities change",
         "auc": "AUC",
         "loss": "AUC lost",
         "uniform-pooling": "uniform weights of the clicked news",

@@ -53,7 +53,7 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead.papers.recommend.train_recommender")
     if record.get("what") != NEWS_RUN:
         raise InputError(
-            f"{folder} is no run of {spell('glasshead.papers.recommend.train_recommender')}: give one of "
+            f"{folder} is not a run of {spell('glasshead.papers.recommend.train_recommender')}: give one of "
             "those"
         )
     record = validate_record(folder / RECORD, record, RecommenderRecord)
@@ -67,5 +67,5 @@ def load_recommender(folder: Path) -> RecommenderRun:
     except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
         raise InputError(f"{folder} is a damaged run{because(error)}: train again") from error
     if not fits or loading["missing_keys"] or loading["unexpected_keys"]:
-        raise InputError(f"{folder}: the files do not fit each other: train again")
+        raise InputError(f"{folder}: its files do not match: train again")
     return RecommenderRun(folder, model.eval(), tokenizer, record, clicks)

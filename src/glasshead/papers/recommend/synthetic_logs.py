@@ -56,10 +56,10 @@ HISTORY = 2 * REPEAT_CLICKS + NOISE_CLICKS * (len(TOPICS) - 2)
 
 @dataclass(frozen=True)
 class NewsLogOptions:
-    """What `news_logs` makes.
+    """Options of `news_logs`.
 
-    ``interest`` is short, long, or mixed: then ``short_share`` of the readers follow their burst, which
-    nobody can tell from the others. ``burst`` stands anywhere in the history, or last.
+    ``interest`` is short, long, or mixed: then ``short_share`` of the readers follow their burst; they look
+    like the others. The ``burst`` is anywhere in the history, or at its end.
     """
 
     interest: Interest = "short"
@@ -74,7 +74,7 @@ class NewsLogOptions:
         if self.interest not in (*SHORT_SHARE, "mixed"):
             raise ParameterError("interest", f"is short, long or mixed, not {self.interest!r}")
         if self.burst not in ("anywhere", "last"):
-            raise InputError(f"the burst stands anywhere or last, not {self.burst!r}")
+            raise InputError(f"the burst is anywhere or last, not {self.burst!r}")
         if self.users < 4:
             raise ParameterError(
                 "users", f"must be at least 4, not {self.users}: dev and test have a quarter as many"

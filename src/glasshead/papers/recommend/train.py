@@ -57,10 +57,10 @@ def train_recommender(
     overwrite: bool = False,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> Path:
-    """Train by negative sampling, keep the epoch of the best AUC on dev, and write the run folder ``out``.
+    """Train by negative sampling, keep the epoch with the best AUC on dev, and write the run folder ``out``.
 
-    Without ``dev`` the latest ``config.dev_fraction`` of the impressions are dev. ``resume`` goes on from the
-    last whole epoch, to the same result as an unbroken run.
+    Without ``dev`` the latest ``config.dev_fraction`` of the impressions are dev. ``resume`` continues from
+    the last complete epoch, with the same result as an uninterrupted run.
 
     Raises:
         InputError: if ``out`` exists, clicks are not recorded, there is nothing to rank, or to resume.

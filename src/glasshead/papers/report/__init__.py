@@ -1,4 +1,4 @@
-"""How the papers' values are drawn; knows nothing of torch."""
+"""Drawings of the papers' values; it does not need torch."""
 
 from glasshead.papers.report.dynamics_document import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page

@@ -112,7 +112,7 @@ def require_recorded(history: History, values: object, quantity: str) -> None:
     if not values:
         why = history.facts.get("why_no_form")
         if history.facts["kind"] == "layers":
-            own = "tokens have no number of their own in a model with layers of attention"
+            own = "tokens have no separate numbers in a model with layers of attention"
             why = f"{own}; draw {spell('what', 'layers')}"
         raise InputError(f"no {quantity} was recorded{f': {why}' if why else ''}")
 

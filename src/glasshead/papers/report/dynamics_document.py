@@ -42,7 +42,7 @@ def dynamics_document(summary: DynamicsSummary) -> Document:
     if known := vector_numbers(summary):
         blocks.append(Facts([f"{name} {value}" for name, value in known]))
     if moved := rank_terms(summary, "score"):
-        blocks.append(Heading("What moved the attention score of a mean token", 2))
+        blocks.append(Heading("What moved the mean attention score of tokens", 2))
         rows: list[Row] = []
         for part in moved:
             words = f"{part.term}: {part.words}" if part.words else part.term

@@ -146,7 +146,7 @@ FACT_NAMES = {
     "every": "Steps between two snapshots",
     "best_step": "Step whose model was kept",
     "inputs": "Inputs",
-    "probe": "{Texts} of train looked at",
+    "probe": "{Texts} of train analysed",
     "grouped_by": "Groups of {tokens} by",
     "groups": "{Tokens} of the groups",
     "penalties": "Penalties",

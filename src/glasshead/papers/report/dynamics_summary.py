@@ -42,17 +42,17 @@ class DynamicsSummary:
 
     @property
     def recorded(self) -> bool:
-        """Whether there is more than the trained model."""
+        """Whether the history has more than the trained model."""
         return len(self.history.steps) > 1
 
     @property
     def at(self) -> int:
-        """The step of the numbers: that of the snapshot nearest to the chosen one, else the last."""
+        """The step of the numbers: that of the snapshot nearest to the chosen step, or else the last."""
         return self.history.nearest(self.step)
 
     @property
     def now(self) -> str:
-        """What the numbers are of, in a word or two."""
+        """The source of the numbers, in a word or two."""
         if not self.recorded:
             return "trained"
         return "end" if self.at == self.history.steps[-1] else f"step {self.at:,}"
@@ -161,8 +161,8 @@ def change_remarks(summary: DynamicsSummary) -> list[str]:
         ways = {f.verdict for f in moved.values() if f is not None}
         if ways == {"risen", "fallen"} and facts.get("activation") == "softmax":
             remarks.append(
-                f"Scores and weights of {group} tokens went opposite ways: a weight is relative to the "
-                "scores of the other tokens of its text."
+                f"Scores and weights of {group} tokens moved in opposite directions: a weight depends on "
+                "the scores of the other tokens of its text."
             )
     return remarks
 
@@ -226,9 +226,9 @@ def rank_terms(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
 def largest_term_sentence(part: TermShare) -> str:
     """The verdict on a group, which stands on its largest part, as half a sentence."""
     if part.reason == "none leads":
-        return "no part leads: these tokens do not tell which is the largest"
+        return "no part leads: these tokens do not show which is the largest"
     if part.status == "undecided":
-        return f"{part.verdict} to tell which part is the largest"
+        return f"{part.verdict} to say which part is the largest"
     return f"{part.term} is {part.verdict}"
 
 
@@ -240,7 +240,7 @@ def interval_note(summary: DynamicsSummary) -> str:
         or np.count_nonzero(summary.history.steps <= summary.at) > 2
     ):
         return ""
-    return "No intervals: fewer than three snapshots do not show how far the sums of the terms may be wrong."
+    return "No intervals: with fewer than three snapshots the error of the sums is unknown."
 
 
 def missing_parts(summary: DynamicsSummary) -> list[str]:
@@ -289,7 +289,7 @@ def group_verdicts(summary: DynamicsSummary) -> list[str]:
     sizes = {group: summary.finding("level", "score", group) for group in summary.history.groups}
     few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < MIN_TOKENS_PER_GROUP]
     if few:
-        sentences.append(f"No verdict of fewer than {MIN_TOKENS_PER_GROUP} tokens: {', '.join(few)}.")
+        sentences.append(f"No verdict for fewer than {MIN_TOKENS_PER_GROUP} tokens: {', '.join(few)}.")
     return sentences
 
 
@@ -340,7 +340,7 @@ def note_ungrouped(summary: DynamicsSummary) -> str:
     if all(summary.history.token(token)["group"][0] for token in summary.tokens):
         return ""
     if summary.history.facts["grouped_by"] == "truth":
-        return f"{DASH}: in no group, for it is none of the planted tokens."
+        return f"{DASH}: in no group, because it was not planted."
     return (
         f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and "
         f"more than {(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "

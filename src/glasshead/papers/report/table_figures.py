@@ -28,7 +28,7 @@ PANEL_SIZE = 2.35, 2.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number of one row: its mean, and the interval of that where there is one; ``series`` names it."""
+    """A number of one row: its mean, and the interval of the mean if there is one; ``series`` names it."""
 
     series: str
     mean: float
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class EstimateRow:
-    """A row of a panel: its name, small print, and its numbers."""
+    """A row of a panel: its name, a note in small text, and its numbers."""
 
     label: str
     note: str
@@ -46,13 +46,13 @@ class EstimateRow:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many values lie in each of equal bins between two ends, by group."""
+    """The number of values in each of several equal bins, by group."""
 
     ends: tuple[float, float]
     counts: Mapping[str, Sequence[int]]
 
     def values(self) -> list[Distribution]:
-        """The middles of the bins, as often as values lie in them."""
+        """The middle of each bin, once for every value in it."""
         rows = []
         for label, counts in self.counts.items():
             edges = np.linspace(*self.ends, len(counts) + 1)
@@ -63,7 +63,7 @@ class Histogram:
 def interval_figure(
     title: str, parts: Mapping[str, Sequence[EstimateRow]], axis: str, caption: str
 ) -> Figure:
-    """A panel for each part, with a row for each line of a table; every panel has ends of its own."""
+    """A panel for each part, with a row for each line of a table; every panel has its own limits."""
     names = list(
         dict.fromkeys(mark.series for rows in parts.values() for row in rows for mark in row.estimates)
     )

@@ -79,7 +79,7 @@ def single_row_note(history: History) -> str:
     if not without:
         return ""
     which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"
-    why = "it compares rows, and one alone is worked out there"
+    why = "it compares rows, but only one is computed there"
     return f"{which[0].upper()}{which[1:]} no distance from rank one: {why}."
 
 
@@ -95,7 +95,7 @@ def prime_note(history: History) -> str:
         return "V′ = MᵀV and W′ = MᵀW are V and W before the map M."
     if "V′ᵀW" in names:
         return (
-            "V′ = MᵀV is V before the map M of additive attention; while tanh is nearly straight, V′/λ is "
+            "V′ = MᵀV is V before the map M of additive attention; while tanh is nearly linear, V′/λ is "
             "the U_e = MᵀDiag(1 − tanh² Me)V/λ of every token, and V′ᵀW/λ the U_eᵀW of the terms."
         )
     return ""

@@ -1,4 +1,4 @@
-"""What the papers' measurements give: plain values, no torch."""
+"""The results of the papers' measurements: plain values, no torch."""
 
 from glasshead.papers.results.adversary_curve import AdversaryCurve
 from glasshead.papers.results.collapse import DepthCurve, LogRank, RankCollapse

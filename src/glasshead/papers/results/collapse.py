@@ -13,8 +13,8 @@ class DepthCurve:
     """The residual ‖H − 1x̄ᵀ‖ / ‖H‖ after 0, 1, … layers, a mean over units (texts or seeds) with its 95 %
     interval (NaN for fewer than two units).
 
-    ``panel`` says whose weights they are, ``name`` what of a layer was run. ``n`` are the units of each
-    depth, those whose states are not 0.
+    ``panel`` says which model the weights belong to, ``name`` which part of a layer was run. ``n`` are the
+    units of each depth, those whose states are not 0.
     """
 
     panel: str
@@ -36,7 +36,7 @@ class LogRank:
 
 @dataclass(frozen=True)
 class RankCollapse:
-    """Curves over depth, ranks of log |A| by mechanism, and what is said of both.
+    """Curves over depth, ranks of log |A| by mechanism, and remarks on both.
 
     ``ranks`` are of ``rows`` × ``rows`` weights between queries and keys of ``head_dim`` numbers.
     """

@@ -50,8 +50,8 @@ Columns = dict[str, NDArray[Any]]
 class History:
     """A recorded training; tables are columns of one length (see the top of this file).
 
-    ``contexts`` is what the trained model makes of tokens in their texts (local) and alone (global): token,
-    group, count, and score and polarity of both. It is worked out where it is asked for, and not written.
+    ``contexts`` holds the results of the trained model for tokens in their texts (local) and alone
+    (global): token, group, count, and score and polarity of both. It is computed on request, and not saved.
     """
 
     facts: dict[str, Any]
@@ -62,7 +62,7 @@ class History:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """The steps at which was looked, 0 before the first."""
+        """The steps of the snapshots; 0 is before the first training step."""
         return np.unique(self.curves["step"])
 
     @property
@@ -71,7 +71,8 @@ class History:
         return list(self.facts["groups"])
 
     def nearest(self, step: int | None) -> int:
-        """The step of the snapshot nearest to a step, of two as near the earlier one; None: of the last one.
+        """The step of the snapshot nearest to a step (of two equally near, the earlier one); None: of the
+        last one.
 
         Raises:
             InputError: for a step that the training does not have.
@@ -87,7 +88,7 @@ class History:
         return {name: self.curves[name][rows] for name in ("step", "mean", "std", "n")}
 
     def quantities(self) -> list[str]:
-        """What was recorded, in order of appearance."""
+        """The recorded quantities, in order of appearance."""
         return list(dict.fromkeys(self.curves["quantity"].tolist()))
 
     def token(self, token: str) -> Columns:
@@ -103,22 +104,22 @@ class History:
 
 
 def cumulative_column(quantity: str, term: str) -> str:
-    """The column of the tokens that holds what a term has added since the start."""
+    """The column of the tokens with the sum of a term since the start."""
     return f"{ADDED}{quantity} {term}"
 
 
 def rate_column(quantity: str, term: str) -> str:
-    """The column of the tokens that holds how fast a term moves them."""
+    """The column of the tokens with the rate at which a term moves them."""
     return f"{RATE}{quantity} {term}"
 
 
 def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
-    """How much an integral owes to every second snapshot: ∫ r dt by the trapezoidal rule over all of them,
-    minus that over every second one and the last.
+    """An estimate of the integration error: ∫ r dt by the trapezoidal rule over all snapshots, minus that
+    over every second one and the last.
 
-    Rates [..., snapshots] → [...]. Of rates that change smoothly the integral itself is wrong by a third of
-    it; of such that change faster than the snapshots follow, nothing smaller is known. NaN of fewer than
-    three snapshots.
+    Rates [..., snapshots] → [...]. For rates that change smoothly, the true error of the integral is a
+    third of this. For rates that change faster than snapshots are taken, no better estimate is known. NaN
+    for fewer than three snapshots.
     """
     if len(steps) < 3:
         return np.full(np.shape(rates)[:-1], np.nan)
@@ -129,18 +130,19 @@ def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.floa
 
 
 def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
-    """What the parts of a change owe to every second snapshot: a term the learning rate times its
-    `trapezoid_error`, and what is not explained, the last of the parts, as much as all terms together.
+    """The integration error of the parts of a change: for a term, the learning rate times its
+    `trapezoid_error`; for the unexplained part (the last one), that of all terms together.
 
-    Rates [terms, snapshots] → [terms + 1].
+    The input is rates [terms, snapshots], the result is [terms + 1].
     """
     terms = learning_rate * trapezoid_error(steps, rates)
     return np.array([*terms, terms.sum()])
 
 
 def doubt_of(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
-    """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
-    snapshot, or than the last part, the unexplained one, which could belong to any other; None: it is."""
+    """Why a part might not be the largest in size: its lead is smaller than the integration error of both
+    parts, or than the unexplained part (the last one), which could belong to any other; None: it is the
+    largest."""
     sizes, doubts = np.abs(parts), np.abs(doubts)
     lead = np.delete(sizes[first] - sizes - doubts[first] - doubts, first)
     if not np.all(lead > 0):  # nor of doubts that nobody knows
@@ -150,20 +152,21 @@ def doubt_of(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict |
 
 
 def residual_note(part: float, rests: NDArray[Any]) -> str:
-    """What is to be said beside a part if more than half as much is not explained, at the end or before it;
-    ``rests`` [snapshots]."""
+    """The remark on a part if more than half as much is unexplained, at the end or earlier; ``rests``
+    [snapshots]."""
     if 2 * abs(rests[-1]) > abs(part):
         return MUCH_UNEXPLAINED
     return MUCH_UNEXPLAINED_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
 
 
 def versus(first: str, second: str) -> str:
-    """What two groups that are compared are called together."""
+    """The joint name of two groups that are compared."""
     return f"{first} vs {second}"
 
 
 def canonical_history(history: History, sign: int) -> History:
-    """Scores, polarities and weights in the gauge of the trained model: all times its sign, +1 or −1.
+    """Scores, polarities and weights in the gauge of the trained model: all are multiplied by its sign, +1
+    or −1.
 
     The sign of signed weights is an accident of the seed; the product of two of these numbers is not.
     """
@@ -176,7 +179,8 @@ def canonical_history(history: History, sign: int) -> History:
 
 
 def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iterable[Columns]]) -> None:
-    """Write into a folder that exists, tables in pieces; the facts last: a whole history has them."""
+    """Write to an existing folder, tables in pieces and the facts last, so that only a complete history has
+    them."""
     for name in TABLES:
         write_table(folder / f"{name}.parquet", tables[name])
     text = as_json(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False))

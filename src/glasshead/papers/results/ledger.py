@@ -21,10 +21,10 @@ from glasshead.spelling import spell
 
 @dataclass(frozen=True)
 class Ledger:
-    """What the terms have added up to at every step, and the change that was measured.
+    """The accumulated sum of each term at every step, and the measured change.
 
-    measured(t) = Σ_terms added(t) + rest(t); the rest is what finite steps, single batches and the time
-    between snapshots leave unexplained.
+    measured(t) = Σ_terms added(t) + rest(t); the rest is left unexplained because of finite steps, single
+    batches and the time between snapshots.
     """
 
     steps: Floats
@@ -33,7 +33,7 @@ class Ledger:
 
     @property
     def rest(self) -> Floats:
-        """What no term explains."""
+        """The part that no term explains."""
         return self.measured - np.sum(list(self.added.values()), axis=0)
 
 
@@ -62,7 +62,7 @@ def terms_of(history: History, quantity: str) -> dict[str, str]:
 
 
 def ledger_terms(history: History, quantity: str) -> dict[str, str]:
-    """The terms of a ledger where their sums over time are the change of the quantity.
+    """The terms of a ledger, if their sums over time are the change of the quantity.
 
     Raises:
         InputError: if they are not, or nothing was recorded.
@@ -78,7 +78,7 @@ def ledger_terms(history: History, quantity: str) -> dict[str, str]:
 
 
 def why_not_exact(history: History) -> str:
-    """Why the terms do not add up to what happened, to stand behind a colon."""
+    """Why the terms do not add up to the change, to follow a colon."""
     return str(history.facts["why_not_exact"]).replace(": ", "; ")
 
 
@@ -116,9 +116,10 @@ def mean_ledger(history: History, quantity: str, group: str) -> Ledger:
 def dominant_term(history: History, token: str, step: int) -> DominantTerm | None:
     """The term that has moved a token's score most up to a step; None without a ledger or a change.
 
-    It is one that has the sign of the change: what pulled the other way is no cause of it. Where no such term
-    is as large as what is left unexplained, that is named instead, and where more than half as much as the
-    term is left, the note says so. Nothing is named that snapshots too far apart could have made the largest.
+    The term must have the sign of the change: a term with the other sign did not cause it. If the
+    unexplained rest is larger than every such term, it is named instead; if it is more than half as large
+    as the term, a note says so. No term is named if it may be the largest only because snapshots are too
+    far apart.
     """
     rows = history.token(token)
     rows = {name: column[rows["step"] <= step] for name, column in rows.items()}

@@ -15,9 +15,9 @@ MAPS, PREDICTIONS = "jensen-shannon", "total-variation"
 @dataclass(frozen=True)
 class MapDivergence:
     """``maps`` is the mean Jensen-Shannon divergence (in nats, at most log 2) between the attention of two
-    models before the same texts, ``predictions`` the mean total variation between their probabilities.
+    models for the same texts, ``predictions`` the mean total variation between their probabilities.
 
-    ``by_text`` has both for every text [N], NaN where a text has no token. ``facts`` says of which models.
+    ``by_text`` has both for every text [N], NaN where a text has no token. ``facts`` names the models.
     """
 
     maps: Finding

@@ -8,7 +8,8 @@ WordTokens = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Merge:
-    """A pair that became a token, how often it stood in the words, and the tokens of every word then."""
+    """A pair that became a token, how often it occurred in the words, and the tokens of every word after
+    the merge."""
 
     pair: tuple[str, str]
     count: int

@@ -16,8 +16,8 @@ PARTS = ("semantic", "positional", "mixed")
 
 @dataclass(frozen=True)
 class Curvature:
-    """The smallest and the largest eigenvalue of the Hessian of the mean loss of training, the length of its
-    gradient, and the loss itself."""
+    """The smallest and the largest eigenvalue of the Hessian of the mean loss of training, the norm of its
+    gradient, and the loss."""
 
     smallest: float
     largest: float
@@ -27,11 +27,11 @@ class Curvature:
 
 @dataclass(frozen=True)
 class Solution:
-    """One trained model: ``weights`` [queries, keys] before one text, ``parts`` of its scores before the
-    same text, and ``shares`` of the variance of scores along a row by part, which add up to 1. ``entropy``
-    is relative to that of uniform weights. Accuracy, loss, entropy and shares are means over texts
-    of test; ``intervals`` are theirs, over texts. ``curvatures`` are those of the loss of training,
-    "constrained" to what scores read in training, and "freed" to read letters and places."""
+    """One trained model: ``weights`` [queries, keys] and ``parts`` of the scores are those of one text;
+    ``shares`` of the variance of scores along a row, by part, add up to 1. ``entropy`` is relative to that
+    of uniform weights. Accuracy, loss, entropy and shares are means over texts of test; ``intervals`` are
+    their intervals over texts. ``curvatures`` are those of the training loss, "constrained" to the inputs
+    of the scores in training, and "freed" to read letters and places."""
 
     name: str
     accuracy: float
@@ -46,8 +46,8 @@ class Solution:
 
 @dataclass(frozen=True)
 class LossLine:
-    """The loss at equal steps on the line between the parameters of two models, by their numbers; whether
-    the hidden units of the second were ``matched`` with those of the first."""
+    """The loss at equal steps on the line between the parameters of two models, which are named by number,
+    and whether the hidden units of the second were ``matched`` to those of the first."""
 
     ends: tuple[int, int]
     matched: bool
@@ -65,8 +65,8 @@ class LossLine:
 
 @dataclass(frozen=True)
 class Minima:
-    """Several models before the same texts; ``queries`` and ``keys`` name rows and columns of the maps that
-    are shown. ``texts`` of test were read, ``train_texts`` of train for losses and gradients, and
+    """Several models on the same texts; ``queries`` and ``keys`` name rows and columns of the maps that are
+    shown. ``texts`` of test were read, ``train_texts`` of train for losses and gradients, and
     ``landscape_texts`` of these for Hessians and lines."""
 
     solutions: Sequence[Solution]
@@ -78,7 +78,7 @@ class Minima:
     landscape_texts: int
 
     def to_json(self) -> str:
-        """All numbers, as a program reads them."""
+        """All numbers, for use in programs."""
         solutions = [
             {
                 "name": one.name,

@@ -29,8 +29,8 @@ class RankTable:
 
 @dataclass(frozen=True)
 class LogitRankTable:
-    """The ranks that logits of other weights need: one line of `COLUMNS` per text, and for each line
-    ``ranks``, those of all weights that were drawn; ``head_dim`` is d_k."""
+    """The ranks of the logits of other weights: one line of `COLUMNS` per text, with the ``ranks`` of all
+    drawn weights; ``head_dim`` is d_k."""
 
     COLUMNS = ("tokens", "text", "least", "mean", "most", "own", "obtainable")
 
@@ -44,7 +44,7 @@ class LogitRankTable:
         return np.array([line[self.COLUMNS.index(name)] for line in self.lines])
 
     def by_length(self) -> dict[int, NDArray[np.int64]]:
-        """Tokens → the ranks of all texts of that length."""
+        """The ranks of all texts, by their number of tokens."""
         tokens = self.column("tokens").astype(int)
         return {
             int(length): np.concatenate(
@@ -64,7 +64,8 @@ class RatioPoint:
 
 @dataclass(frozen=True)
 class RatioGroup:
-    """The trainings of one ratio: how many they are, mean, and standard deviation (n − 1; of one NaN)."""
+    """The trainings of one ratio: their number, mean, and standard deviation (n − 1; NaN for a single
+    one)."""
 
     ratio: float
     n: int
@@ -74,8 +75,8 @@ class RatioGroup:
 
 @dataclass(frozen=True)
 class CouplingByRatio:
-    """VᵀW of several trainings; ``name`` is that of VᵀW, ``labels`` are the negative and the positive class,
-    ``when`` says at which steps it was read."""
+    """VᵀW of several trainings; ``name`` is the name of VᵀW, ``labels`` are the negative and the positive
+    class, and ``when`` says at which steps it was read."""
 
     points: Sequence[RatioPoint]
     name: str
@@ -84,7 +85,7 @@ class CouplingByRatio:
 
     @property
     def groups(self) -> list[RatioGroup]:
-        """Trainings whose ratios have the same two leading digits, from the least ratio to the largest."""
+        """Trainings whose ratios have the same two leading digits, from the smallest ratio to the largest."""
         groups: dict[float, list[RatioPoint]] = {}
         for point in sorted(self.points, key=lambda point: point.ratio):
             groups.setdefault(float(f"{point.ratio:.2g}"), []).append(point)

@@ -23,13 +23,13 @@ class TransitionPoint:
 
     @property
     def converged(self) -> bool:
-        """Whether the numbers of the theory are those of a fixed point."""
+        """Whether the solution of the theory converged to a fixed point."""
         return bool(self.theory["converged"])
 
 
 @dataclass(frozen=True)
 class Transition:
-    """All points, the settings they share, ``critical``: α_c of the theory (None: not between the ends, or a
+    """All points, the settings they share, ``critical``: α_c of the theory (None: outside the range, or a
     fixed point did not converge), and ``linear``: the error of the best fixed attention."""
 
     settings: Mapping[str, float]
@@ -46,7 +46,8 @@ class Transition:
 
     @property
     def crossing(self) -> tuple[float, float] | None:
-        """The neighbours between which the theory's loss of the semantic solution falls below the other's."""
+        """The neighbouring values of α between which the semantic solution gets the lower loss in the
+        theory."""
         gaps = [(one.alpha, one.theory["loss"] - other.theory["loss"]) for one, other in self.pairs]
         for (low, before), (high, after) in pairwise(gaps):
             if before > 0 > after:
@@ -54,5 +55,5 @@ class Transition:
         return None
 
     def to_json(self) -> str:
-        """All numbers, as a program reads them."""
+        """All numbers, for use in programs."""
         return json_text(self)

@@ -26,7 +26,7 @@ def solve_transition(
 ) -> Transition:
     """The theory and ``seeds`` trainings at each α from each start; points that are ``known`` are taken over.
 
-    ``on_point`` is called with all points whenever one is there.
+    ``on_point`` is called with all points whenever one is finished.
 
     Raises:
         InputError: if a number is out of its range.

@@ -20,7 +20,7 @@ RANGES = {"omega": (0, 1), "diagonal": (0, 1), "sigma": (0.05, 5), "weight_decay
 
 @dataclass(frozen=True)
 class TransitionSettings:
-    """ω, σ, λ and the diagonal of A: what is to be learned, from which tokens, with which weight decay.
+    """ω, σ, λ and the diagonal of A: the target, the tokens, and the weight decay.
 
     The target attends with (1 − ω) softmax(z q* q*ᵀ zᵀ / d) + ω A, with A = [[a, 1 − a], [1 − a, a]].
 

@@ -72,7 +72,7 @@ def empirical_loss(q: Floats, texts: GaussianTexts) -> tuple[float, Float[np.nda
 
 @in_own_modes
 def train_from(start: str, alpha: float, d: int, settings: TransitionSettings, seed: int) -> Trained:
-    """L-BFGS from q = q* ("semantic") or q = 1 ("positional") until it is still.
+    """L-BFGS from q = q* ("semantic") or q = 1 ("positional") until it converges.
 
     Raises:
         InputError: if the start is unknown, or d or α leave no text.

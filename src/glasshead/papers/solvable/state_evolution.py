@@ -40,9 +40,9 @@ class FixedPoint:
     """Overlaps of a solution, its training loss (λ ‖q‖²/2 and the loss of all texts, over d) and its error
     E‖y − ŷ‖²/d.
 
-    ``residual`` is how far one more step would move, as a share of the size of scores and of V, ``converged``
-    whether that is within the tolerance. ``ambiguous`` is the share of texts whose scores could be trained to
-    a second minimum: the equations take the lowest one, trainings the one that is near their start.
+    ``residual`` is the size of one more step, relative to scores and V, ``converged`` whether that is
+    within the tolerance. ``ambiguous`` is the share of texts whose scores could be trained to a second
+    minimum: the equations take the lowest one, trainings the one near their start.
     """
 
     q: float
@@ -125,8 +125,8 @@ def solve(
 ) -> FixedPoint:
     """The solution of one kind: "positional" (θ = 0) or "semantic" (m = 0).
 
-    Both are closed under the iteration by the symmetry of the loss, ℓ(−h) = ℓ(h), so that the overlap that is
-    0 is kept at 0, whatever the rounding. The place with the smallest residual is returned.
+    The iteration preserves both kinds, by the symmetry of the loss, ℓ(−h) = ℓ(h), so the overlap that is 0
+    is set to 0 despite rounding. The point with the smallest residual is returned.
 
     Raises:
         InputError: if α is not above 0, or the kind is unknown.
@@ -227,8 +227,8 @@ def loss_difference(alpha: float, settings: TransitionSettings, power: int = 11)
 def critical_alpha(
     settings: TransitionSettings, between: tuple[float, float], *, power: int = 11, width: float = 0.01
 ) -> float | None:
-    """α_c, from which on the semantic solution has the lower training loss; None if it is not in between, or
-    a fixed point did not converge."""
+    """α_c, above which the semantic solution has the lower training loss; None if it is outside the range,
+    or a fixed point did not converge."""
     difference = cache(lambda alpha: loss_difference(alpha, settings, power))  # the search begins at the ends
     try:
         if difference(between[0]) <= 0 or difference(between[1]) >= 0:

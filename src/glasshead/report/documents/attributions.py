@@ -29,8 +29,8 @@ from glasshead.report.text_spans import (
     normalised_score,
     prediction,
     scale_words,
+    scales_of,
     score_name,
-    shared_scale,
     sink_in_words,
     strongest_tokens,
 )
@@ -43,13 +43,13 @@ SHOWN = 25
 
 
 def attributions_document(attributions: Attributions) -> Document:
-    """All inputs on one scale; what holds for all of them stands once, below."""
+    """All inputs of a method on one scale; what holds for all of them stands once, below."""
     shown = attributions[:SHOWN]
-    scale = shared_scale(shown)
+    scales = scales_of(shown)
     methods = [method_facts(attribution) for attribution in shown]
     alike = all(facts == methods[0] for facts in methods)
     blocks: list[Block] = []
-    for attribution, about in zip(shown, methods, strict=True):
+    for attribution, scale, about in zip(shown, scales, methods, strict=True):
         facts = text_facts(attribution, scale)
         blocks += [ColouredInput(attribution, scale), Facts(facts if alike else [*facts, *about])]
     if alike and methods:
@@ -82,7 +82,7 @@ def method_facts(attribution: Attribution) -> list[str]:
         facts.append(f"attention read at {attribution.reading}")
     facts.append(colour_legend(attribution))
     if attribution.intervals is not None:
-        facts.append("hatched: may weigh nothing")
+        facts.append("hatched: weight may be zero")
         if any(ends is None for ends in attribution.intervals):
             facts.append("dotted: range not known")
     if computed := computation(attribution):
@@ -145,7 +145,7 @@ def range_cell(attribution: Attribution, token: int) -> Cell:
 
 
 def bars(attribution: Attribution, full: float, limits: tuple[float, float] | None) -> list[Cell]:
-    """What is drawn beside each token."""
+    """What is drawn next to each token."""
     if attribution.intervals is not None:
         ends, tokens = limits or extremes([attribution]), range(len(attribution.scores))
         return [cell(drawing=RangeBar(attribution, token, ends)) for token in tokens]
@@ -169,8 +169,8 @@ def range_key(attribution: Attribution) -> list[Block]:
     """What the marks of a table with ranges mean, one line each."""
     lines = [
         f"could be: {MEANING}",
-        f"█ the least, ▓ to the weight shown, ░ to the most; {HATCH} after a range: may be zero",
+        f"█ up to the minimum, ▓ to the weight shown, ░ to the maximum; {HATCH} after a range: may be zero",
     ]
     if any(attribution.interval(token) is None for token in range(len(attribution.scores))):
-        lines.append(f"{UNKNOWN} no solver had an answer, or none was asked for")
+        lines.append(f"{UNKNOWN} no solver had an answer, or none was requested")
     return [*(Sentence(line, "quiet") for line in lines), Sentence(summary_of_ranges(attribution))]

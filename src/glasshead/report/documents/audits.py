@@ -47,7 +47,7 @@ HEADINGS: dict[Holds, str] = {
     "undecided": "Not settled",
 }
 BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")
-"""Audits whose verdicts rest on the difference from random weights or orders."""
+"""Audits whose verdicts depend on the difference from random weights or orders."""
 TEXTS = 3
 """So many inputs go with an audit in a notebook or a file."""
 
@@ -117,7 +117,7 @@ def claim_reason(card: AuditCard, claim: Claim) -> Words:
 
 def claim_numbers(card: AuditCard, claim: Claim) -> str:
     """Estimate, interval and n of its finding, the paired difference from random weights or orders where a
-    verdict rests on that, and the threshold."""
+    verdict depends on that, and the threshold."""
     finding = card.finding(claim.finding)
     if finding is None:
         return claim.note
@@ -154,12 +154,12 @@ def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
 
 def question_cell(answer: Answer, *more: Words) -> Cell:
     """What is asked, leading to its audit, and what is measured."""
-    asks = Piece(answer.title, "strong", f"audit-{answer.audit}")
+    asks = Piece(answer.title, "strong", f"#audit-{answer.audit}")
     return cell([asks], Piece(answer.unit, "quiet"), *more)
 
 
 def numbers_of(answer: Answer, finding: Finding) -> tuple[str | Cell, ...]:
-    """Estimate, interval and null; dashes where they are no evidence."""
+    """Estimate, interval and null; dashes where they are not evidence."""
     if not speaks(finding):
         return DASH, "no evidence", DASH
     return (
@@ -176,7 +176,7 @@ def interval_cell(finding: Finding, limits: tuple[float, float]) -> Cell:
 
 def verdict_of(finding: Finding, nouns: Nouns) -> Cell:
     """What a finding comes to; below it the differences from nulls."""
-    return cell(verdict_sentence(finding, nouns), Piece(differences_of(finding, nouns), "quiet"))
+    return cell(verdict_sentence(finding, nouns), Piece(differences_of(finding), "quiet"))
 
 
 def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
@@ -195,7 +195,7 @@ def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) 
 def answer_of(finding: Finding | None, nouns: Nouns) -> str | Cell:
     """The answer of one audit, line by line."""
     if finding is None:
-        return cell("does not apply, has no number, or was not asked", tone="quiet")
+        return cell("not applicable, or not measured", tone="quiet")
     if not speaks(finding):
         return cell(Piece(DASH, "strong"), sentence(finding.verdict))
     return cell(
@@ -203,13 +203,13 @@ def answer_of(finding: Finding | None, nouns: Nouns) -> str | Cell:
         bounds(finding),
         Piece(f"null {null_of(finding)}" if finding.null else "", "quiet"),
         verdict_sentence(finding, nouns),
-        Piece(over_nulls(finding, nouns), "quiet"),
+        Piece(over_nulls(finding), "quiet"),
     )
 
 
-def differences_of(finding: Finding, nouns: Nouns) -> str:
+def differences_of(finding: Finding) -> str:
     """The differences from nulls, where they say anything."""
-    return over_nulls(finding, nouns) if speaks(finding) else ""
+    return over_nulls(finding) if speaks(finding) else ""
 
 
 def none_because(reason: str) -> str:

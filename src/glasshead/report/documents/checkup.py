@@ -21,7 +21,7 @@ Diagnostic = Mapping[str, Any]
 
 
 def checkup_document(checkup: Mapping[str, Any]) -> Document:
-    """The checkup (as its JSON) as a table of layers, what is wrong, and what is true of most models."""
+    """The checkup (as its JSON) as a table of layers, with problems and general remarks."""
     diagnostics = checkup["diagnostics"]
     notes = [diagnostic for diagnostic in diagnostics if diagnostic["severity"] == "note"]
     blocks: list[Block] = list(headline(checkup))

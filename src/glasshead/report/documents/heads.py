@@ -37,7 +37,7 @@ COLUMNS = {
 CLOSEST = 20
 """So many pairs of heads that are alike are listed."""
 MOST_HEADS = 40
-"""More heads are no table: those with a pattern or the largest effects are shown."""
+"""More heads make no table: those with a pattern or the largest effects are shown."""
 
 
 def heads_document(report: HeadReport) -> Document:
@@ -114,7 +114,7 @@ def relation_row(one: HeadRelation) -> Row:
     return (
         one.relation,
         one.direction,
-        cell(Piece(one.best, link=f"head={one.best}")),
+        cell(Piece(one.best, link=f"#head={one.best}")),
         percent(one.accuracy.estimate, one.accuracy.interval),
         f"{one.offset:+d}".replace("-", MINUS),
         percent(one.baseline.estimate, one.baseline.interval),
@@ -141,11 +141,11 @@ def all_heads_table(report: HeadReport) -> Table:
 def head_cell(head: HeadSummary) -> Cell:
     """A head, which opens it on its page, and what it looks at."""
     pattern = Piece(f" {head.pattern}" if head.pattern else "", "quiet")
-    return cell([Piece(head.name, link=f"head={head.name}"), pattern])
+    return cell([Piece(head.name, link=f"#head={head.name}"), pattern])
 
 
 def layers_table(report: HeadReport) -> Table | None:
-    """What goes to each kind of special token, layer by layer, attention beside gradients."""
+    """What goes to each kind of special token, layer by layer, attention next to gradients."""
     known = statistics_of(layer.findings for layer in report.layers)
     if not known:
         return None
@@ -165,13 +165,13 @@ def layers_table(report: HeadReport) -> Table | None:
 
 
 def closest_pairs_table(report: HeadReport) -> Table | None:
-    """The pairs of heads that are most alike, beside unrelated maps."""
+    """The pairs of heads that are most alike, next to unrelated maps."""
     agreement, names = report.agreement, [head.name for head in report.heads]
     rows: list[Row] = []
     for pair in agreement.pairs()[:CLOSEST]:
         ends = tuple(agreement.interval[:, *pair].tolist())
         apart = Piece(interval(ends) if all(map(math.isfinite, ends)) else "", "quiet")
-        one, other = (cell(Piece(names[head], link=f"head={names[head]}")) for head in pair)
+        one, other = (cell(Piece(names[head], link=f"#head={names[head]}")) for head in pair)
         closer, further = agreement.closer[pair], agreement.further[pair]
         rows.append(
             (
@@ -182,7 +182,10 @@ def closest_pairs_table(report: HeadReport) -> Table | None:
                 "more alike" if closer else "less alike" if further else "undecided",
             )
         )
-    titles = [*columns(("head", "and head"), ("bits apart", "unrelated maps")), Column("beside these")]
+    titles = [
+        *columns(("head", "and head"), ("bits apart", "unrelated maps")),
+        Column("compared with unrelated maps"),
+    ]
     return table(titles, rows, "The most alike pairs of heads") if rows else None
 
 

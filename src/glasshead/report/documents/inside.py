@@ -43,7 +43,7 @@ def lens_headline(lens: LayerLens) -> str:
     own = lens.names[int(lens.tops[-1, -1, 0])]
     behind = f" after {lens.places[-1]}" if len(lens.places) > 1 else ""
     if lens.first_layer is None:
-        return f"The prediction {own}{behind} is on top before the first layer already, and stays there"
+        return f"The prediction {own}{behind} is on top even before the first layer, and stays there"
     return f"The prediction {own}{behind} is on top from {lens.first_layer} on"
 
 
@@ -54,9 +54,9 @@ def lens_meaning(lens: LayerLens) -> str:
         fit = lens.fit
         return (
             f"Tuned lens: each state goes through an affine map, fitted on {count(fit.fitted)} texts, and "
-            f"then through the model's final norm and output. On {pluralise(fit.held_out, 'text')} that were "
-            f"left out, this brings {nearer} of {len(fit.gains)} layers nearer to the model's predictions "
-            "than the plain lens."
+            f"then through the model's final norm and output. On {pluralise(fit.held_out, 'text')} that "
+            f"were held out, this brings {nearer} of {len(fit.gains)} layers closer to the model's "
+            "predictions than the plain lens."
         )
     return (
         "Each row is what the model would predict if no later layer followed: its final norm and output "
@@ -86,7 +86,7 @@ def layers_table(lens: LayerLens) -> Table:
 
 
 def logit_document(found: LogitAttribution) -> Document:
-    """The part that adds most, what may be missed, and a row for each of the largest parts."""
+    """The part that adds most, a caution, and a row for each of the largest parts."""
     blocks: list[Block] = [Heading(logit_headline(found))]
     if found.caveat is not None:
         blocks.append(Sentence(found.caveat, "caution"))
@@ -115,7 +115,7 @@ def logit_headline(found: LogitAttribution) -> str:
 
 
 def parts_table(found: LogitAttribution, parts: list[LogitPart], caption: str = "") -> Table:
-    """Parts with bars beside the largest of all, and from which tokens heads bring it."""
+    """Parts with bars next to the largest of all, and from which tokens heads bring it."""
     largest = max((abs(part.effect) for part in found.parts()), default=0.0) or 1.0
     rows: list[Row] = [
         (

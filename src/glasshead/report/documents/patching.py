@@ -21,7 +21,10 @@ def patching_document(patching: Patching) -> Document:
         (cell(site.name, tone="strong" if site.is_shown else "plain"), *site_cells(site))
         for site in sites[:MOST]
     ]
-    head = [Column("site", "name"), *columns((), ("change", "95 %", "share", "other pair", "p"))]
+    head = [
+        Column("site", "name"),
+        *columns((), ("change", "95 %", "share", patching.facts["null"] or "null", "p")),
+    ]
     more = len(sites) - len(rows)
     rest = f" {more:,} more sites change less." if more > 0 else ""
     return [
@@ -45,7 +48,7 @@ def site_cells(site: PatchedSite) -> tuple[str, ...]:
 def what_was_done(patching: Patching) -> str:
     """What was put where, in a sentence."""
     facts = patching.facts
-    unit = "log-odds" if patching.pairs[0].against else "log-probability"
+    unit = facts["unit"]
     put, instead = {
         ("pair", "denoise"): ("corrupted", "those of the clean one"),
         ("pair", "noise"): ("clean", "those of the corrupted one"),
@@ -53,11 +56,17 @@ def what_was_done(patching: Patching) -> str:
         ("mean", ""): ("clean", "their mean over clean texts of this length"),
         ("resample", ""): ("clean", "those of another clean text"),
     }[(facts["source"], facts["direction"])]
+    by = f"; only {facts['into']} see it, and all heads between are held constant" if facts["into"] else ""
+    of = " of the answer" if unit.startswith("log-") else ""
     to = ", to first order" if facts["method"] == "attribution" else ""
-    beyond = "" if all(site.null is None for site in patching.sites) else ", or of none beyond another pair's"
+    beyond = {
+        "another pair": ", or of none beyond that of another pair",
+        "random change": ", or of none beyond that of a random change of the same size",
+        "": "",
+    }[facts["null"]]
     return (
-        f"Exchanged: activations of the {put} text for {instead}{to}, each time {SITES[facts['sites']]}. "
-        f"A change is that of the {unit} of the answer. p, corrected for all sites, is that of no "
+        f"Exchanged: activations of the {put} text for {instead}{to}, each time {SITES[facts['sites']]}{by}. "
+        f"A change is that of the {unit}{of}. p, corrected for all sites, is that of no "
         f"change{beyond}. Shown, in bold or with a frame: p is at most 0.05 and the share is above 1 %, by "
         "its 95 % interval."
     )

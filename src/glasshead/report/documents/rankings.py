@@ -1,4 +1,4 @@
-"""Explanations held against each other: which lead, by every criterion, and what they cost."""
+"""Explanations compared with each other: which lead, by every criterion, and what they cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace

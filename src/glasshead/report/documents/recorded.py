@@ -14,7 +14,7 @@ LAYERS, FIRST = 50, 4
 def recorded_document(recorded: RecordedAttention) -> Document:
     """The layers, and the first heads of the first of them before the first text."""
     if not recorded.layers:
-        return [Sentence("nothing is recorded yet: call the model inside the block", "quiet")]
+        return [Sentence("nothing has been recorded yet: call the model inside the block", "quiet")]
     rows = [layer_row(layer, recorded.passes > 1) for layer in recorded.layers[:LAYERS]]
     left = len(recorded.layers) - LAYERS
     maps = recorded.head_maps(0, 0)

@@ -7,9 +7,9 @@ from glasshead.results import Written
 
 
 def written_document(written: Written) -> Document:
-    """Prompt and answer, how it was written, and a row for each token of the answer: its log-probability, its
-    rank, the chance that the strategy gave it, the most probable others and, for every explanation, the
-    tokens that it was written from most."""
+    """Prompt and answer, how it was written, and a row for each token of the answer: its log-probability,
+    its rank, its probability under the strategy, the most probable alternatives and, for every explanation,
+    the tokens that it depended on most."""
     by_token = any(token.chance is not None for token in written.answer_tokens)
     maps = [one for one in written.maps if not one.whole]
     titles = columns(("token",), ("log p", "rank", *["chance"] * by_token))

@@ -29,10 +29,10 @@ def audit_page(
 ) -> str:
     """One card: the audit report. Several: the same form, side by side.
 
-    ``differences`` are paired ones between the cards, ``remarks`` what is to be said of them.
+    ``differences`` are paired ones between the cards, ``remarks`` remarks on them.
 
     Raises:
-        ValueError: for no card at all.
+        ValueError: without a card.
     """
 
     if not cards:

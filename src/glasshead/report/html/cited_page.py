@@ -38,7 +38,7 @@ Segment = tuple[int, int, str, float, str]
 
 
 def cited_page(cited: Cited) -> str:
-    """The answer with its sources, the passages of the sentence that is chosen, and all numbers."""
+    """The answer with its sources, the passages of the chosen sentence, and all numbers."""
     data = [statement_data(cited, statement) for statement in cited.statements]
     return (
         environment()

@@ -44,5 +44,5 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
 
 
 def page_part(name: str) -> str:
-    """The style of all pages (style.css) or their keys (keys.js), for a page that is made elsewhere."""
+    """The style of all pages (style.css) or their keyboard shortcuts (keys.js), for a page made elsewhere."""
     return environment().get_template(name).render()

@@ -38,6 +38,6 @@ def figure_fragment(figure: Figure) -> str:
 
 
 def figure_page(figure: Figure) -> str:
-    """One figure alone, as it would stand on a larger page: one HTML file without network."""
+    """A single figure as one HTML file that needs no network."""
     rendered = render(figure, "figure")
     return environment().get_template("figure.html.j2").render(rendered=rendered)

@@ -263,7 +263,8 @@ def _cells(finding: Finding | None, limits: tuple[float, float], notes: Footnote
     std = f" ± {number(finding.std)}" if finite(finding.std) is not None else ""
     value = [Piece(estimate(finding) if known else "undefined", "strong"), Piece(std, "quiet")]
     yield cell(value, hint=finding.verdict)
-    yield cell(bounds(finding), drawing=Mark(finding_mark(finding), limits))
+    floor = [] if finding.floor is None else [Piece(f"floor {number(finding.floor)}", "quiet")]
+    yield cell(bounds(finding), *floor, drawing=Mark(finding_mark(finding), limits))
     yield from (_null(finding, name) for name in notes.nulls)
     if notes.significance:
         yield share(finding.significant_fraction)

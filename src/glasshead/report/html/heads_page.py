@@ -28,8 +28,8 @@ from glasshead.results import OFFSET, Finding, HeadLayer, HeadReport, HeadSummar
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
 LOOKS = (
-    "share", "previous", "next", "left", "right", "above", "below", "itself", "same-token", "induction",
-    OFFSET,
+    "share", "image", "image-answer", "previous", "next", "left", "right", "above", "below", "itself",
+    "same-token", "induction", OFFSET,
 )  # fmt: skip
 """What a head looks at."""
 BRIEF = ("entropy", *IMPORTANCE, "direct-effect", "identifiable")
@@ -59,7 +59,7 @@ class GridRow:
 
 
 def heads_page(report: HeadReport) -> str:
-    """The conclusion, the grid of all heads, the head that is opened, and every number."""
+    """The conclusion, the grid of all heads, the opened head, and every number."""
     packed, pairs = pack_texts(report), pack_pairs(report)
     grid = grid_rows(report)
     first = first_head(report)
@@ -126,7 +126,7 @@ def grid_rows(report: HeadReport) -> list[GridRow]:
 
 
 def grid_cell(head: HeadSummary, statistic: str, title: str, longest: float) -> GridCell:
-    """One head, beside the most important one; ``title`` is what the statistic is called."""
+    """One head, next to the most important one; ``title`` is what the statistic is called."""
     finding, size = head.finding(statistic), importance_of(head, statistic)
     does = f"Looks mostly at: {head.pattern}." if head.pattern else "No pattern is shown."
     spoken = f"layer {head.layer}, head {head.head}: {head.pattern or 'no pattern shown'}"
@@ -144,7 +144,7 @@ def importance_statistic(report: HeadReport) -> str:
 
 
 def importance_title(report: HeadReport) -> str:
-    """What the bars of the grid are; empty where there are none."""
+    """What the bars of the grid are; empty if there are none."""
     statistic = importance_statistic(report)
     return head_title(statistic, "", nouns_of(report.facts)) if statistic else ""
 

@@ -30,12 +30,12 @@ PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(FILE, 1)}
 """A colour of the page → what matplotlib draws it with until it is written."""
 VARIABLES = {placeholder: f"var({name})" for name, placeholder in PLACEHOLDERS.items()}
 WIDE, NARROW = (400.0, 250.0), (310.0, 215.0)
-"""Width and height of a panel on the page: of two beside each other, and of three."""
+"""Width and height of a panel on the page: of two next to each other, and of three."""
 LEFT, RIGHT, TOP, BOTTOM = 66.0, 10.0, 14.0, 38.0
 LABEL_PAD = 9.0
 """Between the name of an axis and its numbers, whose letters are larger on a phone."""
 LETTER = 5.3
-"""Width of a letter of a name beside a row."""
+"""Width of a letter of a name next to a row."""
 TIMES = " × "
 COMMANDS = {
     Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "z",
@@ -118,7 +118,7 @@ def panel_svg(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
 
 
 def shorten(name: str, letters: int) -> str:
-    """A name that fits beside a row; of a pair, both names are cut."""
+    """A name that fits next to a row; of a pair, both names are cut."""
     parts = name.split(TIMES)
     room = (letters - len(TIMES) * (len(parts) - 1)) // len(parts)
     if len(name) <= letters:
@@ -276,7 +276,7 @@ class SvgRenderer(RendererBase):
 
 
 def command(code: Any, points: NDArray[np.float64]) -> str:
-    """One command of a path with its coordinates; a closed path has none, and the end is no command."""
+    """One command of a path with its coordinates; a closed path has none, and the end is not a command."""
     if code == Path.STOP:
         return ""
     return COMMANDS[code] + ("" if code == Path.CLOSEPOLY else " ".join(map(number, points.tolist())))

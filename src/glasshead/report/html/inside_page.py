@@ -140,7 +140,7 @@ def head_name(one: HeadEffects, head: int) -> str:
 
 
 def head_cell(key: str, name: str, effect: float, largest: float) -> HeadCell:
-    """A part beside the largest."""
+    """A part next to the largest."""
     mark = "n" if effect < 0 else "p"
     return HeadCell(key, name, number(effect, 2, plus=True), mark, round(abs(effect) / largest, 3))
 

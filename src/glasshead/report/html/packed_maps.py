@@ -93,7 +93,7 @@ def kept_in_words(largest: int, kept: float) -> str:
     """What was left out of the maps."""
     weights = f"{largest} largest weights" if largest > 1 else "largest weight"
     part = ">\u00a099\u00a0%" if 0.995 <= kept < 1 else share(kept)
-    return f"Of each row the {weights} {'are' if largest > 1 else 'is'} kept, {part} of the attention."
+    return f"In each row the {weights} {'are' if largest > 1 else 'is'} kept, {part} of the attention."
 
 
 def pack_within(

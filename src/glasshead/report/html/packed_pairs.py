@@ -15,7 +15,7 @@ STEPS = 254
 
 
 def pack_pairs(report: HeadReport) -> dict[str, Any] | None:
-    """All pairs of heads, half of each matrix; None where there are none, or too many."""
+    """All pairs of heads, half of each matrix; None if there are none, or too many."""
     size = len(report.heads)
     agreement = report.agreement
     if not agreement.pairs() or size > MOST_HEADS:

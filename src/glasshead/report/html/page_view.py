@@ -35,8 +35,8 @@ TONES: dict[Tone, Markup] = {
 
 
 def page_table(table: Table, classes: str = "findings wide", title: str = "") -> Markup:
-    """The table with what it draws; its title is heard, not seen. On a phone each number has its column
-    beside it."""
+    """The table with what it draws; its title is heard, not seen. On a phone each number has its column next
+    to it."""
     places = [place for place in range(len(table.columns)) if is_shown(table, place)]
     whole = [row for group in table.groups for row in group.rows]
     grouped = any(group.heading for group in table.groups)
@@ -143,5 +143,5 @@ def piece_view(piece: Piece) -> Markup:
         return MAYBE
     words = caption(piece.words)
     if piece.link:
-        words = Markup('<a href="#{}">{}</a>').format(piece.link, words)
+        words = Markup('<a href="{}">{}</a>').format(piece.link, words)
     return TONES.get(piece.tone, PLAIN).format(words)

@@ -37,7 +37,7 @@ def patching_page(patching: Patching) -> str:
     largest = max((abs(site.change) for site in patching.sites), default=0.0) or 1.0
     sites = {(site.layer, site.column): site for site in patching.sites}
     grid = [
-        [grid_cell(sites.get((layer, column)), column, largest) for column in order]
+        [grid_cell(sites.get((layer, column)), column, largest, patching.facts["null"]) for column in order]
         for layer in range(patching.layers)
     ]
     shown = patching.shown or sorted(patching.sites, key=lambda site: -abs(site.change))
@@ -75,7 +75,7 @@ def marked(tokens: Sequence[str], others: Sequence[str]) -> Markup:
     )
 
 
-def grid_cell(site: PatchedSite | None, column: int, largest: float) -> GridCell:
+def grid_cell(site: PatchedSite | None, column: int, largest: float, null: str) -> GridCell:
     """A cell with its colour and what it says."""
     if site is None:
         return GridCell(None, column, "", 0.0, "")
@@ -87,7 +87,7 @@ def grid_cell(site: PatchedSite | None, column: int, largest: float) -> GridCell
     if site.share is not None:
         said.append(f"{site.share_in_words} of the difference")
     if site.null is not None:
-        said.append(f"another pair: {number(site.null)}")
+        said.append(f"{null}: {number(site.null)}")
     if site.pvalue is not None:
         said.append(f"p = {number(site.pvalue)}")
     return GridCell(site, column, kind, STRONGEST * abs(site.change) / largest, ", ".join(said))

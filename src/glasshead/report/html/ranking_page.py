@@ -53,7 +53,7 @@ def ranking_page(ranking: MethodRanking) -> str:
 
 
 def method_texts(text: RankedText, ranking: MethodRanking) -> tuple[RankedText, list[tuple[str, Markup]]]:
-    """One text as every method colours it, each on a scale of its own."""
+    """One text as every method colours it, each on its own scale."""
     readings = []
     for place, attribution in enumerate(text.attributions):
         readings.append((ranking.names[place], text_heatmap(attribution, shared_scale([attribution]))))

@@ -31,8 +31,8 @@ INLINE = {
 def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The whole text for a page, each token coloured by its number, as `colours` says.
 
-    Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
-    its weight (``--a``) that of the least it can have (``--least``), for the page's switch. Of an image the
+    Where weights have ranges, a token that may be zero is hatched, and each carries next to the strength of
+    its weight (``--a``) that of the least it can have (``--least``), for the page's switch. For an image the
     patches are coloured.
     """
     if attribution.boxes is not None and not attribution.has_words:

@@ -11,7 +11,9 @@ from markupsafe import Markup, escape
 from glasshead.escaping import one_line, visible
 from glasshead.report.html.environment import environment
 from glasshead.report.html.packed_maps import data_script
+from glasshead.report.html.written_image import image_views
 from glasshead.report.number_format import finite, number
+from glasshead.report.picture_panels import numbers_of
 from glasshead.report.weight_intervals import MEANING, range_text
 from glasshead.report.written_words import (
     alternatives_in_words,
@@ -20,10 +22,12 @@ from glasshead.report.written_words import (
     score_name_of,
     strongest_before,
 )
-from glasshead.results import Written, WrittenAttribution, WrittenMap
+from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
 
 DIGITS, MAP_DIGITS = 6, 3
 """Digits that count of each number of the page, and of those of an explanation, which are many."""
+IMAGE_MARK = Markup('<span class="image-here">image</span>')
+"""What stands in a text where the image does."""
 Span = tuple[int, int, tuple[int, ...]]
 """Characters of a text, and the tokens that they stand for."""
 
@@ -33,6 +37,7 @@ class WrittenText:
     """What the template shows of one text, and what the script reads."""
 
     written: Written
+    image: Markup
     marked: Markup
     facts: Sequence[str]
     columns: Sequence[str]
@@ -41,8 +46,8 @@ class WrittenText:
 
 
 def written_page(texts: Written | Sequence[Written]) -> str:
-    """Texts with the tokens of each answer to be chosen from: what each was written from in colours, by every
-    explanation that goes with the text, its alternatives, and how the strategy chose."""
+    """Texts in which you can choose any token of an answer: what it was written from in colours, by every
+    explanation, its alternatives, and how the strategy chose."""
     if isinstance(texts, Written):
         texts = [texts]
     shown = [prepare(written) for written in texts]
@@ -55,6 +60,7 @@ def prepare(written: Written) -> WrittenText:
     maps = [one for one in written.maps if not one.whole]
     return WrittenText(
         written,
+        image_views(written),
         mark_tokens(written),
         facts_in_words(written),
         table_columns(written),
@@ -62,6 +68,7 @@ def prepare(written: Written) -> WrittenText:
         {
             "start": written.start,
             "source": written.source,
+            "imageSinks": list(written.image_sinks),
             "tokens": [one_line(token) for token in written.tokens],
             "places": [place_data(written, place) for place in range(len(written.answer_tokens))],
             "maps": [map_data(written, one) for one in maps],
@@ -93,6 +100,7 @@ def map_data(written: Written, one: WrittenMap) -> dict[str, Any]:
         "meaning": "" if one.intervals is None else f"could be: {MEANING}",
         "score": score_name_of(one),
         "signed": one.signed,
+        "weights": one.method == ATTENTION,
         "values": None if one.values is None else [rounded(value) for value in one.values],
         "rows": [[rounded(score, MAP_DIGITS) for score in row] for row in one.scores],
         "sinks": [rounded(share, MAP_DIGITS) for share in one.sinks(written.source)],
@@ -133,7 +141,12 @@ def spans(written: Written) -> list[Span]:
 def mark_tokens(written: Written) -> Markup:
     """The whole text, escaped; every token of the answer is a button."""
     text, parts = visible(written.text), list[Markup]()
+    in_image = {token for token, number in enumerate(numbers_of(written)) if number is not None}
+    alone = len(written.images) == 1  # of several images the text has the titles
     for start, stop, tokens in spans(written):
+        if in_image & set(tokens):
+            parts += [IMAGE_MARK] if alone and tokens[0] == min(in_image) else []
+            continue
         letters = text[start:stop]
         if not tokens:
             parts.append(escape(letters))

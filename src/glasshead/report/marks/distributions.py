@@ -119,7 +119,7 @@ def bin_shares(values: Floats | None, edges: Floats) -> Floats:
 
 
 def draw_median(axes: Axes, ink: Ink, values: Floats, height: float) -> None:
-    """A dot at the median, or words where there is none."""
+    """A dot at the median, or words if there is none."""
     known = finite_values(values)
     if not known.size:
         axes.text(

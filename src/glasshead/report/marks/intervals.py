@@ -18,7 +18,7 @@ NULL = LegendEntry("--muted", "null", "diamond")
 
 @dataclass(frozen=True)
 class IntervalPoint:
-    """One estimate with its interval; ``evidence`` is false for one that decides nothing."""
+    """One estimate with its interval; ``evidence`` is false if it decides nothing."""
 
     estimate: float
     interval: Sequence[float] | None
@@ -29,7 +29,7 @@ class IntervalPoint:
 
 @dataclass(frozen=True)
 class IntervalRow:
-    """What stands beside each other, and what it is called."""
+    """Intervals drawn in one row, and its name."""
 
     label: str
     note: str
@@ -40,7 +40,7 @@ def interval_panel(
     rows: Sequence[IntervalRow], title: str, axis: str, limits: Limits, *, width: float, named: bool = True
 ) -> Panel:
     """One row after another, the first on top; ``width`` is that in a file, and rows that are not ``named``
-    have their names in the panel beside."""
+    have their names in the neighbouring panel."""
     upwards = list(reversed(rows))
     lines = max((2 + row.note.count("\n") for row in rows), default=2)
 

@@ -11,7 +11,7 @@ Limits = tuple[float, float]
 
 
 def limits(*arrays: Floats, zero: bool = False) -> Limits:
-    """A range with a little air that holds all numbers, and zero where that is wanted."""
+    """A range with a margin that includes all numbers, and zero if requested."""
     values = np.concatenate([np.asarray(array, float).ravel() for array in arrays] or [np.zeros(0)])
     values = values[np.isfinite(values)]
     if zero or not values.size:
@@ -40,7 +40,7 @@ def power_of_ten(values: Iterable[Floats]) -> tuple[float, str]:
 
 
 def spread_apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Ascending heights, the later ones raised until each is a gap above the one before."""
+    """Ascending heights, raised where necessary so that each is at least a gap above the one before."""
     raised: list[float] = []
     for height in heights:
         raised.append(max(height, raised[-1] + gap) if raised else height)

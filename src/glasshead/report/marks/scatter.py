@@ -21,7 +21,7 @@ Position = tuple[float, float]
 
 @dataclass(frozen=True)
 class Points:
-    """One colour of a scatter plot; ``titles`` show on hover, ``names`` may be written beside a point, and
+    """One colour of a scatter plot; ``titles`` show on hover, ``names`` may be written next to a point, and
     the ``marked`` ones have a ring."""
 
     x: Floats

@@ -12,9 +12,9 @@ from glasshead.report.plot_registry import plot
 from glasshead.results import AuditCard
 
 NOISE = (
-    "Signed weights drawn from U(−1, 1) move the answer either way, often from one end to the other: the "
-    "median of one {text} is mostly the luck of its draws, and no {text} may be ranked by it. On SST-2 the "
-    "medians of two sets of 100 draws correlated by 0.01 (normalised: 0.71). Read the distribution."
+    "Signed weights from U(−1, 1) move the answer in both directions, often from one end to the other: the "
+    "median of a single {text} is mostly chance, so do not rank {texts} by it. On SST-2 the medians of "
+    "two sets of 100 draws correlated by 0.01 (normalised: 0.71). Read the distribution."
 )
 
 

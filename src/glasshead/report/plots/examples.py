@@ -37,7 +37,7 @@ PERMUTATION = ColumnPair(
     "Median change under permutation against maximum attention",
 )
 WIDTH = ColumnPair(
-    "How sure the weights are",
+    "How certain the weights are",
     ("tokens", "maps.width"),
     ("{tokens} of the {text}", "mean width of the intervals"),
     "Mean width of the intervals of the weights against the length of the {text}",

@@ -25,7 +25,7 @@ def head_grid(report: HeadReport) -> Figure:
     Source: Clark et al. (2019), Fig. 1 and 2.
     """
     if not report.texts:
-        raise InputError("the report holds no text whose maps could be drawn: save it as .html or .json")
+        raise InputError("the report has no text whose maps could be drawn: save it as .html or .json")
     text = report.texts[0]
     drawn = [head for head in report.heads if head.layer in text.weights]
     across = max(sum(head.layer == layer for head in drawn) for layer in {head.layer for head in drawn})

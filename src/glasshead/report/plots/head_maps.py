@@ -42,8 +42,8 @@ def head_maps(maps: HeadMaps) -> Figure:
 def map_panel(
     maps: HeadMaps, one: HeadMap, norm: Normalize, shades: Colormap, size: tuple[float, float], left: float
 ) -> Panel:
-    """One head; cells are parted by thin lines of paper, and where there is room on the ``left`` queries have
-    their names."""
+    """One head; thin white lines separate the cells, and if there is room on the ``left``, queries have
+    names."""
 
     def draw(axes: Axes, ink: Ink) -> None:
         axes.imshow(one.weights, cmap=shades, norm=norm, interpolation="nearest", aspect="equal")
@@ -60,7 +60,7 @@ def map_panel(
         axes.set_yticks(range(len(rows)), rows, fontsize=7.5)
 
     row, column = divmod(int(np.nanargmax(np.abs(one.weights))), one.weights.shape[1])
-    strongest = f"the largest weight is that of {maps.columns[column]} before {maps.rows[row]}"
+    strongest = f"the largest weight is that of {maps.columns[column]} for {maps.rows[row]}"
     description = f"Attention weights of {one.title} in {maps.layer}: {strongest}."
     note = "nearly uniform" if one.uniform else ""
     return Panel(

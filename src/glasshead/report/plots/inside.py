@@ -88,7 +88,7 @@ def logit_figure(found: LogitAttribution) -> Figure:
 
 
 def inside_figure(lens: LayerLens, found: LogitAttribution) -> Figure:
-    """Both, one below the other."""
+    """Both plots, one below the other."""
     above, below = logit_figure(found), lens_figure(lens)
     bars = [*above.colour_bars, *(replace(bar, panels=[1]) for bar in below.colour_bars)]
     return Figure(

@@ -29,9 +29,9 @@ from glasshead.results import (
 from glasshead.wording import sentence
 
 WIDTH, BESIDE = 8.2, 3.6
-"""Inches of the panel that names its rows, and of one beside it."""
+"""Inches of the panel that names its rows, and of one next to it."""
 LETTERS = 54
-"""Of a line of a verdict."""
+"""For a line of a verdict."""
 
 
 @plot("key-findings", AuditCard, "file", drawn_by="AuditCard.save")
@@ -52,7 +52,7 @@ def key_findings(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | N
 
 @plot("audit-differences", AuditComparison, drawn_by="compare")
 def audit_differences(comparison: AuditComparison) -> Figure | None:
-    """Key findings of several audits, and beside them their paired differences."""
+    """Key findings of several audits, and next to them their paired differences."""
     cards, differences = list(comparison.cards), comparison.differences
     full = card_names(cards)
     _, names = split_names(full)

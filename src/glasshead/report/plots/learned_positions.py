@@ -22,7 +22,7 @@ INITIAL = FILE["--c6"]
 def learned_positions(layers: Sequence[Sequence[LearnedParameter]]) -> Figure:
     """What the positions have learned: a row for each layer, a panel for each parameter, heads by value.
 
-    Of several seeds, heads are sorted for each seed before the mean is taken, as in the paper: heads have no
+    For several seeds, heads are sorted for each seed before the mean is taken, as in the paper: heads have no
     names that would hold from seed to seed.
 
     Source: Wu, Wu and Huang (2021), Figs. 6 and 7.

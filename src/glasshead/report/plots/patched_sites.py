@@ -37,7 +37,7 @@ def patched_sites(patching: Patching) -> Figure:
     grid = HeatGrid(values, [f"layer {layer}" for layer in range(patching.layers)], names, words, framed)
     said = " ".join(map(visible, patching.conclusion))
     panel = heat_panel(grid, "", (across, ""), norm, SIGNED, said)
-    unit = "log-odds" if patching.pairs[0].against else "log-probability"
+    unit = patching.facts["unit"]
     return Figure(
         f"What carries the answer: {visible(str(patching.facts['name']))}",
         [panel],

@@ -15,7 +15,7 @@ MAPS = 16
 def recorded_attention(recorded: RecordedAttention) -> Figure:
     """Heat maps of the heads of the first recorded layer before the first text."""
     if not recorded.layers:
-        raise InputError("nothing is recorded yet: call the model inside the block first")
+        raise InputError("nothing has been recorded yet: call the model inside the block first")
     maps = recorded.head_maps(0, 0)
     whole = sum(layer.texts * len(layer.heads) for layer in recorded.layers)
     shown = replace(maps, maps=maps.maps[:MAPS])

@@ -20,7 +20,7 @@ OWN, CHANCE = "--accent", "--muted"
 
 @plot("removal-curves", AuditCard, "plots", order=8, drawn_by="the page of 'audit'")
 def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """ŷ as the first tokens of each text go, and as they alone are kept, beside random ones."""
+    """ŷ as the first tokens of each text go, and as they alone are kept, next to random ones."""
     panels = [card_panel(card, name) for card, name in zip(cards, names, strict=True)]
     if all(panel.draw is None for panel in panels):
         return None
@@ -29,10 +29,10 @@ def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     legend = [LegendEntry(OWN, words, kind) for words, kind in kinds]
     legend += [LegendEntry(CHANCE, f"random {nouns.tokens}, {words}", kind) for words, kind in kinds]
     return Figure(
-        f"What the first {nouns.tokens} do to the prediction",
+        f"The effect of the first {nouns.tokens} on the prediction",
         panels,
-        f"Mean ŷ of the predicted class, the rating or the answer, over the share of the {nouns.tokens} "
-        "that go, or are kept, those that the explanation puts first before the others; bands are "
+        "Mean ŷ of the predicted class, the rating or the answer, as a growing share of the "
+        f"{nouns.tokens} is removed, or kept, in the order of the explanation; bands are "
         f"{100 * min(card.level for card in cards):.4g} % intervals at each point.",
         legend,
         source="after Samek et al. 2017; Petsiuk, Das and Saenko 2018",
@@ -77,7 +77,7 @@ def card_panel(card: AuditCard, name: str) -> Panel:
 
 
 def curve_table(card: AuditCard, column: str) -> Floats | None:
-    """The curves of the texts that have one [N, 11]; None where there are none."""
+    """The curves of the texts that have one [N, 11]; None if there are none."""
     rows = [row for row in card.examples.get(column, []) if row is not None and None not in row]
     return np.array(rows, dtype=float) if rows else None
 

@@ -23,8 +23,8 @@ from glasshead.report.text_spans import (
     coloured_spans,
     diverging,
     prediction,
+    scales_of,
     score_name,
-    shared_scale,
     undrawn,
 )
 from glasshead.results import Attribution, Attributions
@@ -40,7 +40,7 @@ HATCH = (0.2, 0.2, 0.2, 0.3)
 
 
 JOINER = "\u200d"
-"""Lets a letter have the form that it has beside the next one."""
+"""Lets a letter have the form that it has next to the next one."""
 RIGHT_TO_LEFT = "\u200f"
 
 
@@ -74,10 +74,11 @@ class Word:
 def texts(attributions: Attributions) -> Figure:
     """Each text with its words on the colour of what they speak for."""
     shown = attributions.attributions[:TEXTS]
-    scale = shared_scale(shown)
+    scales = scales_of(shown)
+    scale = scales[0] if len(set(scales)) == 1 else 1.0
     headings = [heading(attribution) for attribution in shown]
     alike = len(set(headings)) == 1
-    layouts = [list(words_in_lines(attribution, scale)) for attribution in shown]
+    layouts = [list(words_in_lines(*one)) for one in zip(shown, scales, strict=True)]
     panels = [
         text_panel(attribution, layout, "" if alike else title)
         for attribution, layout, title in zip(shown, layouts, headings, strict=True)
@@ -86,13 +87,14 @@ def texts(attributions: Attributions) -> Figure:
     ends: list[Meaning | None] = ["against", None, "for"] if signed else [None, "size"]
     shades = LinearSegmentedColormap.from_list("heat", [on_paper(end) for end in ends])
     norm = Normalize(-scale if signed else 0.0, scale)
-    bar = ColourBar(key_words(shown), range(len(panels)), norm, shades, 0.16)
+    compared = "" if len(set(scales)) == 1 else ", relative to the largest by its method"
+    bar = ColourBar(key_words(shown) + compared, range(len(panels)), norm, shades, 0.16)
     doubts = {word.span.doubt for layout in layouts for word in layout}
     legend = [entry for doubt, entry in DOUBTS.items() if doubt in doubts]
     caption = " ".join(
         f"{remark[:1].upper()}{remark[1:]}." for remark in omission_remarks(attributions, layouts)
     )
-    title = headings[0] if alike else "What the words speak for"
+    title = headings[0] if alike else "What each word supports"
     return Figure(title, panels, caption, legend, across=1, colour_bars=[bar])
 
 
@@ -132,7 +134,7 @@ def omission_remarks(attributions: Attributions, layouts: list[list[Word]]) -> l
     cut = [rank + 1 for rank, layout in enumerate(layouts) if layout and layout[-1].line >= LINES]
     if cut:
         numbers = ", ".join(map(str, cut))
-        remarks.insert(0, f"of text {numbers} the first {LINES} lines are drawn; a page (.html) has all")
+        remarks.insert(0, f"only the first {LINES} lines of text {numbers} are drawn; a page (.html) has all")
     return [remark.rstrip(".") for remark in remarks]
 
 
@@ -203,7 +205,7 @@ def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform, signed: bool) 
 
 
 def words_in_lines(attribution: Attribution, scale: float) -> Iterator[Word]:
-    """The text in lines that are no wider than the picture; one line more than there is room for, at most. A
+    """The text in lines that are not wider than the picture; one line more than there is room for, at most. A
     text that runs to the left stands at the right."""
     text = visible(attribution.text)
     leftwards = bool(is_right_to_left(text))

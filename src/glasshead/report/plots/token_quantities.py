@@ -19,7 +19,7 @@ AXES = {
     "polarity": "polarity o",
     "weight": f"mean weight a{CANONICAL_GAUGE}",
     "score": "mean score s",
-    "gamma": "γ, how far the token leans to its class",
+    "gamma": "γ, how typical the token is of its class",
     "contribution": "mean contribution a·o",
 }
 Group = tuple[Floats, Floats, list[str]]

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.colours import TERMINAL, Meaning, meaning
-from glasshead.report.picture_panels import OVERVIEW, largest_in_image
+from glasshead.report.picture_panels import image_titles, largest_in_image, numbers_of, of_overview
 from glasshead.report.text_spans import coloured_spans, diverging, drawn_max, max_abs, normalised_score
 from glasshead.results import Attribution
 
@@ -28,8 +28,8 @@ def faint_style(share: float, means: Meaning) -> str:
 def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     """The whole text, tokens coloured at their offsets as `colours` says, stronger for more.
 
-    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
-    may be zero gets slanted letters and no ground.
+    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight
+    that may be zero gets slanted letters and no background.
     """
     full = max(max_abs(attribution), drawn_max(attribution)) if scale is None else scale
     if attribution.boxes is not None and not attribution.has_words:
@@ -43,24 +43,36 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
 
 
 def patch_grid(attribution: Attribution, scale: float, above: Text | None = None) -> Text:
-    """The name of an image, or the text ``above`` it, and below a cell for each of its patches, row by
-    row."""
-    text, row = Text(visible(attribution.text)) if above is None else above, None
+    """The name of an image, or the text ``above`` the images, and below a cell for each of their patches, row
+    by row; of several images below their titles."""
+    text, row, last = Text(visible(attribution.text)) if above is None else above, None, None
     patches = [
-        (not name.startswith(OVERVIEW), box, value)
-        for name, value, box in zip(
-            attribution.tokens, attribution.colours, attribution.boxes or (), strict=True
+        (number, not of_overview(name), box, value, token in attribution.marked_sinks)
+        for token, (name, value, box, number) in enumerate(
+            zip(
+                attribution.tokens,
+                attribution.colours,
+                attribution.boxes or (),
+                numbers_of(attribution),
+                strict=True,
+            )
         )
-        if box is not None
+        if box is not None and number is not None
     ]
     if attribution.has_words:  # a word may count many times as much as a part of the image
         scale = largest_in_image(attribution, attribution.colours)
     # Tiles follow each other token by token, and are drawn as one image.
-    for _, box, value in sorted(patches, key=lambda patch: (patch[0], patch[1][1], patch[1][0])):
+    for number, _, box, value, sink in sorted(
+        patches, key=lambda patch: (*patch[:2], patch[2][1], patch[2][0])
+    ):
+        if number != last and len(attribution.images) > 1:
+            text.append(f"\n{image_titles(attribution)[number - 1]}")
+            row = None
+        last = number
         if box[1] != row:
             text.append("\n")
             row = box[1]
-        share = normalised_score(value, scale)
+        share = 0.0 if sink else normalised_score(value, scale)
         style = heat_style(share, meaning(share, diverging(attribution)))
-        text.append("■ " if style else "▪ ", style)
+        text.append("× " if sink else "■ " if style else "▪ ", style)
     return text

@@ -17,10 +17,9 @@ NUMBER = re.compile(r"(?<!\S)[^\w\s]*\d[\d.,·e%×⁰¹²³⁴-⁹⁻−+\-–)\
 
 @dataclass(frozen=True)
 class WrappingTable:
-    """A table that fits whatever the width: columns that may wrap are folded first, then all come closer,
-    then the others are folded at their blanks. Where there is no room for the numbers side by side they stand
-    below each other, a line for each. With ``ornament`` the last column is left out before a number is
-    folded.
+    """A table that fits any width: columns that may wrap are wrapped first, then all columns come closer,
+    then the others are wrapped at blanks. If there is no room for the numbers side by side, they are
+    printed one per line. With ``ornament`` the last column is left out before a number is wrapped.
     """
 
     table: Table

@@ -14,7 +14,7 @@ async function answer(path, options) {
     response = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem("The server does not answer: it has ended, or the network is cut.", 0);
+    throw new Problem("The server does not answer: it has stopped, or the network is down.", 0);
   }
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));

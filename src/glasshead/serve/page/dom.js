@@ -74,7 +74,7 @@ export async function copy(words, status, what) {
     await navigator.clipboard.writeText(words);
     status.textContent = `${what} copied.`;
   } catch {
-    status.textContent = "This browser copies nothing: select the text by hand.";
+    status.textContent = "This browser cannot copy: select the text by hand.";
   }
 }
 

@@ -6,7 +6,7 @@ import { offerPair, pairOf } from "./reading.js";
 import { offerSharing, showPython } from "./share.js";
 import * as state from "./state.js";
 
-const REST = 250, OVER = 20, MANY = 10, LARGE = "longer for a large model; after a minute it is given up";
+const REST = 250, OVER = 20, MANY = 10, LARGE = "longer for a large model; it stops after a minute";
 
 export class Heads {
   constructor(section, models) {
@@ -14,7 +14,7 @@ export class Heads {
     this.models = models;
     this.form = section.querySelector("form");
     this.form.addEventListener("submit", event => { event.preventDefault(); this.ask(); });
-    this.choice = new ModelChoice(this.form.elements.model, models, one => one.kind !== "answerer");
+    this.choice = new ModelChoice(this.form.elements.model, models, one => !["answerer", "image classifier"].includes(one.kind));
     this.form.elements.model.addEventListener("change", () => this.choice.chosen());
     this.form.addEventListener("change", () => this.offer());
     this.form.elements.text.addEventListener("input", later(() => this.remember(), REST));

@@ -9,6 +9,7 @@ const OTHERWISE = {
   "guesser": "guesses hidden words and writes no text",
   "answerer": "answers one text with another",
   "encoder": "predicts no class: only its heads can be shown",
+  "image classifier": "reads images: see Images",
 };
 
 export class ModelChoice {

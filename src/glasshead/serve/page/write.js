@@ -64,7 +64,7 @@ export class Write {
     const given = Object.fromEntries(Object.entries(this.values).filter(([name, value]) => value !== "" || name === "prompt"));
     const query = new URLSearchParams(given);
     this.remember();
-    show(this.section.querySelector(".framed"), `/view/written?${query}`, `Written by ${given.model}`, "some seconds, longer for a large model; after a minute it is given up");
+    show(this.section.querySelector(".framed"), `/view/written?${query}`, `Written by ${given.model}`, "some seconds, longer for a large model; it stops after a minute");
     this.section.querySelector(".share").hidden = false;
     showPython(this, "/api/python/written", query);
   }

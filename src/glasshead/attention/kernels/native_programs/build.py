@@ -18,7 +18,7 @@ import torch
 
 from glasshead.attention.kernels.native_programs.operators import LIBRARIES, library_name
 from glasshead.compiled import CAPABILITIES, NATIVE_SOURCES, native_library
-from glasshead.errors import InputError
+from glasshead.errors import InputError, MissingExtra
 
 COMPILE = """
 import json, sys
@@ -46,10 +46,10 @@ def possible_capabilities() -> tuple[str, ...]:
 def build_libraries(
     capabilities: tuple[str, ...] | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
-    """The libraries for these instructions, or all possible ones, compiled where they are not there yet.
+    """The libraries for these instructions, or all possible ones, compiled if they are not there yet.
 
     Raises:
-        InputError: without a compiler or ninja, and where the compiler refuses the sources.
+        InputError: without a compiler or ninja, or if the compiler rejects the sources.
     """
     paths = []
     for capability in possible_capabilities() if capabilities is None else capabilities:
@@ -63,7 +63,7 @@ def build_libraries(
 
 
 def compile_library(capability: str, path: Path) -> None:
-    """Compile beside the place where the library will be, and put it there when it is whole."""
+    """Compile next to the place where the library will be, and put it there when it is whole."""
     from torch.utils import cpp_extension
 
     compiler = cpp_extension.get_cxx_compiler()
@@ -116,7 +116,7 @@ def ninja_on_path() -> Iterator[None]:
 
         os.environ["PATH"] = os.pathsep.join([ninja.BIN_DIR, before])
     if shutil.which("ninja") is None:
-        raise InputError("there is no ninja, which runs the compiler: pip install 'glasshead[native]'")
+        raise MissingExtra("compiling", "native")
     try:
         yield
     finally:

@@ -115,7 +115,7 @@ best_capability._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def forward_shapes(q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Output, m and l; heads lie beside one another in memory, so that merging them costs nothing."""
+    """Output, m and l; heads are adjacent in memory, so that merging them costs nothing."""
     batch, heads, queries, _size = q.shape
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = q.new_empty(batch, queries, heads, v.shape[3]).transpose(1, 2)
@@ -158,7 +158,7 @@ class Gradients:
         wanted = ctx.needs_input_grad
         if torch.is_grad_enabled():  # create_graph
             warnings.warn(
-                "second derivatives of the native kernel are those of the formula, which holds all pairs",
+                "second derivatives of the native kernel use the formula, which stores all pairs",
                 stacklevel=2,
             )
             leaves = q, k, v, bias, line

@@ -120,7 +120,7 @@ def attend_pairs(
 def pair_shapes(
     q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, scale: float, first: int | None
 ) -> tuple[Tensor, Tensor]:
-    """Heads lie beside one another in memory, so that merging them costs nothing."""
+    """Heads are adjacent in memory, so that merging them costs nothing."""
     batch, heads, queries, _ = q.shape
     out = q.new_empty(batch, queries, heads, v.shape[3]).transpose(1, 2)
     return out, q.new_empty(batch, heads, queries, dtype=torch.float32)

@@ -43,7 +43,7 @@ def audit(
             metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
         ),
     ] = None,
-    format: Annotated[CardFormat, typer.Option(help="What is printed: text or json.")] = CardFormat.text,
+    format: Annotated[CardFormat, typer.Option(help="Output format: text or json.")] = CardFormat.text,
     skip_bad_rows: SkipBadRows = False,
     overwrite: Overwrite = False,
 ) -> None:

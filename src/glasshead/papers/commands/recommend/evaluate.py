@@ -20,7 +20,7 @@ def evaluate(
     skip_bad_rows: SkipBadRows = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Rank the news of every impression: AUC, MRR and nDCG beside popularity and chance.
+    """Rank the news of every impression: AUC, MRR and nDCG next to popularity and chance.
 
     Example: [bold]glasshead recommend evaluate runs/news logs/test --out news.json[/]
     """
@@ -38,7 +38,7 @@ def evaluate(
     previous = loaded.read_before(news_logs)
     if previous is not None:
         use = PREVIOUS_USE[previous]
-        print_remark(f"{logs} holds what {run} {use}, so the numbers flatter it: evaluate on other logs")
+        print_remark(f"{logs} contains what {run} {use}, so the numbers are too good: evaluate on other logs")
     with progress_stages(f"evaluating {run.name}") as progress:
         progress("ranking")
         means, differences = rank(loaded, news_logs, seed=seed)

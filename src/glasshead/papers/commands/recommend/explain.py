@@ -23,13 +23,14 @@ def explain(
     run: Run,
     logs: Logs,
     impression: Annotated[
-        str | None, typer.Option(metavar="ID", help="The impression; else the first with a history.")
+        str | None, typer.Option(metavar="ID", help="The impression (default: the first with a history).")
     ] = None,
     candidate: Annotated[
-        str | None, typer.Option(metavar="NEWS", help="The shown item to explain; else that of rank 1.")
+        str | None,
+        typer.Option(metavar="NEWS", help=("The shown item to explain (default: the one that ranks first).")),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="attention, or erasure: what happens without each news item and word.")
+        str, typer.Option(help="attention, or erasure of each news item and word.")
     ] = "attention",
     titles: Annotated[
         int, typer.Option(help="How many of the clicked titles are explained word by word.", min=0)

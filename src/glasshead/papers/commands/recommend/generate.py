@@ -19,7 +19,7 @@ def generate(
     users: Annotated[int, typer.Option(help="Readers in train; dev and test have a quarter as many.")] = 1000,
     news: Annotated[int, typer.Option(help="News items.")] = 200,
     impressions: Annotated[int, typer.Option(help="Impressions of a reader.")] = 2,
-    burst: Annotated[str, typer.Option(help="Where the burst stands: anywhere or last.")] = "anywhere",
+    burst: Annotated[str, typer.Option(help="Where the burst is: anywhere or last.")] = "anywhere",
     short_share: Annotated[float, typer.Option(help="Readers of mixed logs that follow the burst.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Seed of all random draws.", **SEEDS)] = 0,
     overwrite: Overwrite = False,

@@ -19,7 +19,7 @@ Logs = Annotated[
     Path, typer.Argument(metavar="LOGS", help="A folder with news.tsv and behaviors.tsv in MIND's format.")
 ]
 SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out, and say how many.")
+    bool, typer.Option("--skip-bad-rows", help="Skip malformed rows, and report their number.")
 ]
 
 
@@ -38,7 +38,7 @@ def read_usable_logs(folder: Path, skip_bad_rows: bool, *, clicks: bool = True) 
     lost = sum(not impression.rankable for impression in logs.impressions)
     if clicks and lost:
         print_remark(
-            f"{folder}: {lost} of {pluralise(len(logs.impressions), 'impression')} cannot be ranked: nothing "
-            "in it was clicked, or everything"
+            f"{folder}: {lost} of {pluralise(len(logs.impressions), 'impression')} cannot be ranked: none "
+            "or all of their news was clicked"
         )
     return logs

@@ -15,7 +15,7 @@ def rank(
     run: Run,
     logs: Logs,
     out: Annotated[
-        Path, typer.Option("--out", help="The file of ranks to write, as MIND has it: prediction.txt.")
+        Path, typer.Option("--out", help="The file of ranks to write, in MIND's format: prediction.txt.")
     ],
     scores: Annotated[
         Path | None, typer.Option("--scores", help="A JSONL file of all scores to write as well.")
@@ -45,7 +45,7 @@ def rank(
     if tied:
         print_remark(
             f"{logs}: {tied} of {pluralise(len(values), 'impression')} have no history: their news tie, and "
-            "keep the order in which they are shown"
+            "keep their original order"
         )
     for path, lines in ((out, prediction_lines), (scores, score_lines)):
         if path is not None:

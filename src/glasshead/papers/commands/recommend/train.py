@@ -27,21 +27,22 @@ def train(
     ] = None,
     preset: Annotated[str, typer.Option(help="Settings to start from: small, da-transformer.")] = "small",
     dev: Annotated[
-        Path | None, typer.Option(help="Logs to choose the best epoch on; else the latest of LOGS.")
+        Path | None, typer.Option(help="Logs to choose the best epoch on (default: the latest of LOGS).")
     ] = None,
     dev_fraction: Annotated[float | None, typer.Option(help="Share of LOGS that is dev, by time.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the clicks; the best is kept.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Clicks in one step.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Clicks per training step.")] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="The learning rate, constant over the training.")
+        float | None, typer.Option(help="The learning rate, constant during training.")
     ] = None,
-    negatives: Annotated[int | None, typer.Option(help="K, items not clicked, for each click.")] = None,
-    title_length: Annotated[int | None, typer.Option(help="How many words of a title are read.")] = None,
-    history_length: Annotated[
-        int | None, typer.Option(help="How many of the latest clicks are read.")
+    negatives: Annotated[
+        int | None, typer.Option(help="K: the number of items not clicked for each click.")
     ] = None,
+    title_length: Annotated[int | None, typer.Option(help="Maximum number of words of a title.")] = None,
+    history_length: Annotated[int | None, typer.Option(help="Maximum number of clicks in a history.")] = None,
     vocab_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="How many of the most frequent words are kept.")
+        int | None,
+        typer.Option("--vocabulary-size", help=("Size of the vocabulary: the most frequent words are kept.")),
     ] = None,
     min_freq: Annotated[
         int | None, typer.Option("--minimum-frequency", help="Rarer words become [UNK].")

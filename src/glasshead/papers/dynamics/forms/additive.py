@@ -25,7 +25,7 @@ class Additive(ClosedForm):
     name = "AD"
     title = "additive attention over embeddings"
     polarity_terms = {  # noqa: RUF012
-        "A": "what the token's lead over its texts adds through U_eᵀW",
+        "A": "the token's lead over its texts, through U_eᵀW",
         "B": "the token's own labels, times ‖W‖²",
         "C": "the labels of texts with similar tokens (Ω), through W",
     }

@@ -26,7 +26,7 @@ class Affine(ClosedForm):
     name = "DP-A"
     title = "scaled dot-product attention over an affine layer"
     polarity_terms = {  # noqa: RUF012
-        "A": "what the token's lead over its texts adds through V′ᵀW′",
+        "A": "the token's lead over its texts, through V′ᵀW′",
         "B": "the token's own labels, times ‖W′‖²",
         "C": "the labels of texts with similar tokens (h_eᵀh_j), through W",
         "M, W": "the labels of texts with similar tokens (Ω), through M, times ‖W‖²",

@@ -20,7 +20,7 @@ class DotProduct(ClosedForm):
     name = "DP"
     title = "scaled dot-product attention over embeddings"
     polarity_terms = {  # noqa: RUF012
-        "A": "what the token's lead over its texts adds through VᵀW",
+        "A": "the token's lead over its texts, through VᵀW",
         "B": "the token's own labels, times ‖W‖²",
         "C": "the labels of texts with similar tokens (Ω), through W",
     }

@@ -38,7 +38,7 @@ class FormParameters:
     bias: Float[Tensor, " k"] | None = None
 
     def leaves(self) -> dict[str, Tensor]:
-        """The tensors there are, by name."""
+        """The existing tensors, by name."""
         return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
 
     def with_tensors(self, leaves: Mapping[str, Tensor]) -> "FormParameters":
@@ -135,7 +135,7 @@ def output_gradients(form: ClosedForm, p: FormParameters, batch: Batch) -> Outpu
     """The gradients by every occurrence in a batch, with the mean cross-entropy as loss.
 
     Raises:
-        ValueError: if a text is empty, for which there is no α.
+        ValueError: if a text is empty, since it has no α.
     """
     if not batch.mask.any(dim=1).all():
         raise ValueError("an empty text has no attention weights")

@@ -22,11 +22,11 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     if is_regression(config):
         return "closed forms are known for classes, not for ratings"
     if model.attention_source is not None:
-        return "closed forms are known for scores that are trained, not for those of another run"
+        return "closed forms are known for trained scores, not for those of another run"
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
     if config.value_dim is not None:
-        return "closed forms are known where the vectors themselves are the values (value_dim null)"
+        return "closed forms exist only if the vectors themselves are the values (value_dim null)"
     if (config.score, config.encoder) not in FORM_NAMES:
         return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
     return None
@@ -40,7 +40,7 @@ def form_of(model: PreTrainedModel) -> ClosedForm:
     """
     reason = no_closed_form_reason(model)
     if reason is not None:
-        raise InputError(f"{reason}; scores, polarities and entropy are recorded all the same")
+        raise InputError(f"{reason}; scores, polarities and entropy are recorded anyway")
     return FORMS[FORM_NAMES[model.config.score, model.config.encoder]]
 
 

@@ -86,7 +86,7 @@ class PooledObserver:
             )
         elif self.form is None:
             raise InputError(f"{reason}; its scores depend on texts: name the data that it was trained on")
-        assert counts is not None, "without rows there are the counts of a run"
+        assert counts is not None, "without rows, the counts of a run are needed"
         self.groups: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
         self.paired = self.groups.pair_sample()
         followed = self.groups.followed
@@ -261,9 +261,7 @@ class PooledObserver:
 def inexactness(recipe: TrainingConfig, dropout: float) -> str | None:
     """Why the terms of the flow do not add up to the change of a score; None: they do, for small steps."""
     if recipe.optimizer != "sgd":
-        return (
-            f"{recipe.optimizer} rescales the gradients: the terms say where plain gradient descent would go"
-        )
+        return f"{recipe.optimizer} rescales the gradients: the terms describe plain gradient descent"
     if dropout:
         return f"with dropout {dropout} the trained model is not the one whose terms these are"
     return None

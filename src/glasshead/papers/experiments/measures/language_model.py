@@ -159,7 +159,7 @@ def score_numbers(test: BlockScores, dev: BlockScores) -> dict[str, Any]:
 
 
 def train_or_load(job: Job, recipe: LanguageModelConfig) -> Path:
-    """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
+    """The run of the cell's recipe; it is trained, or resumed, unless it exists."""
     corpus = Corpus(tuple(job_texts(job, "train")), tuple(job_texts(job, "dev")), "as the data set has them")
     return job.run_of(partial(train_language_model, corpus, recipe), LANGUAGE_RECORD, corpus.facts())
 

@@ -138,13 +138,18 @@ def tanhmax_claims(metrics: Sequence[str], text: str) -> list[Claim]:
 
 MODEL_CELLS = [cell for data in SETS for cell in model_cells(data)]
 CODE_NOTES = (
-    "Trained until dev is flat, for at most 30 epochs. Batch size is ours with the code's settings; with "
-    "those of section 5.1 sizes and rate as well: the paper leaves them to a supplement.",
+    (
+        "Trained until dev is flat, for at most 30 epochs. The paper's supplement is not available, so we "
+        "chose the batch size for the code's settings, and batch size, sizes and rate for those of "
+        "section 5.1."
+    ),
     "Texts are cut after 30 tokens with the code's settings and after 128 with those of section 5.1, IMDB "
-    "after 100 under both: the two rows of a set differ in that too.",
-    "The paper's code shows the labels to the model where it evaluates, and lets padding attend; neither is "
-    "done here.",
-    "The paper trains one model: its deviations are over texts, and are left out.",
+    "after 100 under both: the two rows of a set differ in that, too.",
+    (
+        "The paper's code shows the labels to the model during evaluation and lets padding attend; here it "
+        "does neither."
+    ),
+    "The paper trains one model: its deviations are over texts, so they are left out.",
 )
 
 
@@ -167,10 +172,10 @@ METRIC_LABELS = {
     "separation_contribution": "AUC of contributions",
     "margin": "margin of the sign",
     "positive_polarity": "share of polarities > 0",
-    "kind": "where the sign lives, in seeds",
+    "kind": "what the sign means, by seeds",
 }
 """A contribution is a weight times its polarity, which no choice of signs changes. AUC is the probability
-that a positive word has more than a negative one, ½ if they are alike."""
+that a positive word has more than a negative one, ½ if they do not differ."""
 
 
 def of_classes(*names: str) -> tuple[str, ...]:
@@ -215,7 +220,8 @@ TABLES = (
         differences=(
             *CODE_NOTES,
             "As in the paper, random weights are drawn from U(−1, 1) for TanhMax and from U(0, 1) for "
-            "softmax, whatever the size of the model's own: draws differ as well as models.",
+            "softmax, whatever the size of the model's own: so not only "
+            "the models but also the draws differ.",
         ),
     ),
     PaperTable(
@@ -224,7 +230,7 @@ TABLES = (
         MODEL_CELLS,
         metrics=("separation", "separation_size", "separation_contribution", "margin", "positive_polarity"),
         words=("kind",),
-        claims=tanhmax_claims(["separation_size"], "TanhMax weights tell them better"),
+        claims=tanhmax_claims(["separation_size"], "TanhMax weights distinguish them better"),
         labels=METRIC_LABELS,
         differences=(*CODE_NOTES, *GAUGE),
     ),
@@ -254,7 +260,7 @@ TABLES = (
             "One seed of each model: mean weights over the test texts, of words with five occurrences.",
             *GAUGE,
         ),
-        not_at_hand=("The paper lists its selected words in a supplement that is not at hand.",),
+        not_at_hand=("The paper lists its selected words in a supplement that is not available.",),
     ),
     *FIGURES,
     TABLE4,
@@ -271,7 +277,7 @@ def claims() -> Iterator[PaperClaim]:
     yield claim_of_tables("Attention by TanhMax agrees more with erasure", "Table 1", [of["table1-erasure"]])
     yield claim_of_tables("Random weights change TanhMax more", "Table 1", [of["table1-changes"]])
     yield claim_of_tables(
-        "TanhMax weights tell positive from negative words better",
+        "TanhMax weights distinguish positive from negative words better",
         "sections 3 and 5.1, Fig. 2",
         [of["signs"], of["figure2"]],
     )

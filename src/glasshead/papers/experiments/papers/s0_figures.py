@@ -18,9 +18,11 @@ FIGURE_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
 SCORES = {"query-key": "dot product", "bilinear": "bilinear", "additive": "additive"}
 LOSS_TITLES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
 GAUGE = (
-    "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen after "
-    "training, the same way for every run; the paper takes the sign as it comes. Where its margin is near 0 "
-    "the sign is a coin toss, which widens intervals; contributions do not depend on it.",
+    (
+        "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen "
+        "after training, in the same way for every run; the paper leaves the sign as it is. If its margin "
+        "is near 0, the sign is random, which widens intervals; contributions do not depend on it."
+    ),
 )
 GROUPS = ("positive", "negative", "neutral")
 
@@ -70,22 +72,22 @@ FIGURE_LABELS = {
     "as_cross-entropy": "sign as under cross-entropy",
     "as_squared": "as under squared loss",
     "as_hinge": "as under hinge loss",
-    "kind": "where the sign lives, in seeds",
+    "kind": "what the sign means, by seeds",
 }
 DIRECTION_METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
 DIRECTION_NOTES = (
-    "*Opposite ways* is how far the share of positive words whose score has risen over the training is from "
-    "that of negative words: 1 if the groups part, 0 if they go one way. Which group rises under TanhMax is "
-    "its gauge's choice.",
+    "*Opposite ways* is the difference between the shares of positive and negative words whose score "
+    "rises in training: 1 if the groups separate, 0 if they move together. The gauge decides which group "
+    "rises under TanhMax.",
     "*Change of neutral words* is the mean size of their change by that of positive and negative words.",
-    "The paper derives ds/dτ for queries and keys that every token has to itself: there its sign is that of "
-    "−∂R/∂s by construction. Here tokens share the maps to queries and keys. How often signs agree is a mean "
-    "over snapshots of the training, and over positive and negative words.",
-    "The paper gives no number here: 1 and 0 are what its words come to.",
+    "The paper derives ds/dτ for separate queries and keys of each token, where its sign is that of "
+    "−∂R/∂s by construction. Here all tokens share the maps to queries and keys. How often signs agree is "
+    "a mean over snapshots of the training, and over positive and negative words.",
+    "The paper gives no number here: 1 and 0 are our reading of its words.",
     "Scores of the paper are f(Q_i, K_i). Here dot products and bilinear scores take both from one token "
-    "and have biases; additive scores have one learned vector in the place of Q_i and no bias, so that h "
-    "and −h get opposite scores. These three differ, not the form of f alone.",
-    "Trained as in section 5.1 (Adam, dropout) for 5 epochs, on synthetic texts alone. Scores are compared "
+    "and have biases; additive scores have one learned vector instead of Q_i and no bias, so h and −h get "
+    "opposite scores. All three differ, not only the form of f.",
+    "Trained as in section 5.1 (Adam, dropout) for 5 epochs, only on synthetic texts. Scores are compared "
     "before and after training; the paper is about the sign of ds/dτ at one time.",
     "Five seeds were planned; five more were run after a look at the first, and softmax with squared and "
     "hinge loss has fewer. p does not count that look.",
@@ -131,14 +133,14 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
 FIGURES = (
     direction_table(
         "implication1",
-        "Implication (1): does the score function decide which way scores move?",
+        "Implication (1): does the score function decide in which direction scores move?",
         "score",
         SCORES,
         "follows",
     ),
     direction_table(
         "implication3",
-        "Implication (3): does the loss decide which way scores move?",
+        "Implication (3): does the loss decide in which direction scores move?",
         "loss",
         LOSS_TITLES,
         *(f"as_{loss}" for loss in LOSS_TITLES),
@@ -151,7 +153,7 @@ FIGURES = (
         words=("kind",),
         claims=[
             Claim(
-                f"{source}: TanhMax weights tell positive from negative words better",
+                f"{source}: TanhMax weights distinguish positive from negative words better",
                 f"{SYNTHETIC.name}/{preset}-tanhmax",
                 f"{SYNTHETIC.name}/{preset}-softmax",
                 metrics=("separation_size",),
@@ -168,15 +170,15 @@ FIGURES = (
         picture=CoefficientPicture(GROUPS),
         differences=(
             "Trained for 5 epochs. *AUC* is the probability that a positive word has a larger weight than "
-            "a negative one. Claims are about its distance from ½: an AUC of 0.3 tells words apart as "
-            "well as one of 0.7, and the sign of TanhMax is chosen while that of softmax is as it comes. "
-            "*Size of neutral weights* is their mean by that of the others, without signs.",
+            "a negative one. Claims are about its distance from ½: an AUC of 0.3 separates words as well "
+            "as one of 0.7, and only the sign of TanhMax is chosen. *Size of neutral weights* is their "
+            "mean by that of the others, without signs.",
             *GAUGE,
         ),
     ),
     PaperTable(
         "figure3",
-        "Figure 3, how agreement and change are spread over texts",
+        "Figure 3, distribution of agreement and change over texts",
         [cell for data in (NEWS20, SST2) for cell in distribution_cells(data)],
         metrics=tuple(
             f"{name}_{place}" for name in ("gradient", "erasure", "permutation", "random") for place in (0, 1)

@@ -103,19 +103,19 @@ TABLE4 = PaperTable(
     floor_claims=[*floor_claims()],
     differences=(
         "The paper trains BERT of six layers, and leaves its size, tokenizer, share of hidden tokens, rate "
-        "and steps to a supplement that is not at hand. Ours has vectors of 64, four heads, byte pairs of "
+        "and steps to a supplement that is not available. Ours has vectors of 64, four heads, byte pairs of "
         "the train texts (4,000), blocks of 64 tokens of which 15 % are hidden, and the same steps for every "
-        "activation, whose learning rate is chosen on dev. Accuracies depend on all of these, so only "
-        "differences compare.",
+        "activation, whose learning rate is chosen on dev. Accuracies depend on "
+        "all of these, so only differences are comparable.",
         "Our layers are EuroBERT's, with the norm before each block and rotary places. BERT's own were tried "
         "first, on SST: within 2,400 steps softmax came to a perplexity of 520 and ReLU to 889, where token "
         "frequencies alone have 885 and bigrams 236. Models that hardly use their attention cannot tell "
         "activations apart.",
         "Hidden tokens of dev and test are the same for all models of a set.",
-        "The paper's deviations are printed without saying what they are over.",
+        "The paper does not say what its deviations are over.",
     ),
     data_differences={
-        NEWS20.name: ("The paper reads 20 Newsgroups; two of the groups are at hand.",),
+        NEWS20.name: ("The paper reads 20 Newsgroups; only two of the groups are available here.",),
         AG_10K.name: ("Texts in lower case, 10,000 of 120,000 for training.",),
     },
 )

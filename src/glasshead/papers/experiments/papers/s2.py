@@ -60,7 +60,7 @@ PRINTED: dict[str, Printed] = {
 }
 RUNS = 5
 NOT_AT_HAND = (
-    "Table 5 (MIND, news recommendation) is not at hand: see the package `glasshead.papers.recommend`."
+    "Table 5 (MIND, news recommendation) is not available: see the package `glasshead.papers.recommend`."
 )
 
 
@@ -172,7 +172,7 @@ TABLES = (
     ),
     PaperTable(
         "order",
-        "Section 4.2, the order of the mechanisms that know distances",
+        "Section 4.2, the order of the mechanisms with distances",
         [*TABLE4_CELLS, *TABLE3],
         claims=[claim for data in (SST2, SNLI, AG_10K, AMAZON) for claim in order_claims(data)],
         differences=DIFFERENCES,
@@ -239,14 +239,14 @@ def claims() -> Iterator[PaperClaim]:
         "better than clip",
     )
     yield claim_of_tables(
-        "To multiply is better than to add",
+        "Multiplying is better than adding",
         "section 4.4, Fig. 5",
         [of["figure5"]],
         "early-multiply is better than early-add",
         "late-multiply is better than late-add",
     )
     yield claim_of_tables(
-        "To adjust scores early is better than late",
+        "Adjusting scores early is better than late",
         "section 4.4, Fig. 5",
         [of["figure5"]],
         "early-multiply is better than late-multiply",
@@ -261,14 +261,14 @@ UNSEEN = (
 LEFT_OUT = {
     **{
         f"{table}/{AMAZON.name}": UNSEEN.format(
-            "Here are 299 test reviews, with which they would miss larger ones.", "0.1 to 1.2"
+            "Here there are 299 test reviews, which would miss larger differences.", "0.1 to 1.2"
         )
         for table in ("table3", "order", "figure4", "figure5", "paper-size")
     },
     f"figure3/{AMAZON.name}": "There are only 299 test reviews, and no claim needs it.",
     **{
         f"{table}/{AG_10K.name}": UNSEEN.format(
-            "Here are 7,600 test texts, four times as many, which at best halves that.", "0.1 to 0.7"
+            "Here there are 7,600 test texts, four times as many, which at best halves that.", "0.1 to 0.7"
         )
         for table in ("table3", "order")
     },

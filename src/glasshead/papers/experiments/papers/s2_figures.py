@@ -85,7 +85,7 @@ def option_table(
         cells,
         claims=claims,
         picture=ACCURACY_PICTURE,
-        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
+        differences=(*DIFFERENCES, "TREC replaces MIND."),
         data_differences=DATA_DIFFERENCES,
     )
 
@@ -157,7 +157,7 @@ FIGURES = (
         metrics=("rmse", "mae"),
         picture=IntervalPicture({"rmse": "RMSE"}, "RMSE"),
         claims=[
-            Claim(f"{TITLES[word]} errs more than {TITLES[better]}", word, better, metrics=("rmse",))
+            Claim(f"{TITLES[word]} has larger errors than {TITLES[better]}", word, better, metrics=("rmse",))
             for word, better in (
                 ("transformer", "shaw"),
                 ("transformer", "transformer-xl"),
@@ -201,7 +201,7 @@ FIGURES = (
         picture=IntervalPicture({"least_w": "least w", "most_w": "greatest w"}, "w of a head after training"),
         differences=(
             *DIFFERENCES,
-            "TREC stands in the place of MIND.",
+            "TREC replaces MIND.",
             "The paper does not say how w starts.",
         ),
         data_differences=DATA_DIFFERENCES,
@@ -223,8 +223,8 @@ FIGURES = (
         differences=(
             *DIFFERENCES,
             "The paper saw no significant correlation of the length of texts with the sign of w, and does "
-            "not say over what. Here the same texts are cut, so that nothing else differs; *not shown* is "
-            "what the paper says.",
+            "not say over which units. Here the same texts are cut, so that nothing else differs; *not "
+            "shown* agrees with the paper.",
         ),
     ),
     PaperTable(

@@ -29,12 +29,13 @@ UNIFORM_ENCODER: dict[str, Any] = {"attention": "uniform", "pooling": "mean"}
 DIFFERENCES = (
     "Word vectors are trained from a random start; the paper starts from GloVe of 300 dimensions.",
     "One layer of 8 heads of size 8 on 64-dimensional vectors; the paper has 16 heads of size 16 on 300.",
-    "Feed-forward size, dropout, batch size, pooling and epochs are ours: the paper states none.",
+    "Feed-forward size, dropout, batch size, pooling and epochs are ours, because the paper does not "
+    "state them.",
 )
 DATA_DIFFERENCES = {
     AG_10K.name: ["10,000 train texts, in lower case without digits; the paper has 108,000."],
     AMAZON.name: [
-        "2,000 reviews of another collection, without 3 stars, split by ourselves; the paper has 50,000 of "
+        "2,000 reviews of another collection, without 3 stars, with our own split; the paper has 50,000 of "
         "five ratings."
     ],
     SNLI.name: [

@@ -67,7 +67,7 @@ FIGURES = (
             "rank_256": "at 256",
             "rank_512": "at 512",
             "null_512": "dim LN(T) at 512",
-            "short_of_full": "d_s − 1 − least rank of logits",
+            "short_of_full": "d_s − 1 − smallest rank of logits",
         },
         picture=RankPicture(),
         differences=(
@@ -76,7 +76,7 @@ FIGURES = (
             "Lengths of 8 to 512 tokens, steps of 32 from 320 on; the paper's numbers are read from its "
             "figures.",
             "Random alternatives of the weights (Fig. 5): five reviews of each of five lengths of 66 to 128 "
-            "tokens, 1,000 each. Where T has full row rank there is none, so that Add has none up to 512.",
+            "tokens, 1,000 each. If T has full row rank there are none, so Add has none up to 512.",
         ),
     ),
     PaperTable(

@@ -45,7 +45,7 @@ REAL: dict[str, Any] = {
 """As in section G, Adagrad; rate and epochs are ours."""
 L2: dict[str, Any] = {"penalties": {"encoder": 1e-4}}
 """On the affine layer or the LSTM, as in section G; the weight is ours."""
-NEWS20_II = "20News II (motorcycles, medicine, guns) is not at hand."
+NEWS20_II = "20News II (motorcycles, medicine, guns) is not available."
 LABELS = {
     "polarity_own": "AUC of own polarity",
     "score_average": "AUC of scores, average",
@@ -65,7 +65,7 @@ LONGER = "|Ω| is larger within classes than between them"
 NEUTRAL = "|Ω| is larger within classes than with neutral words"
 SETTLING = "signs of Ω settle later from ± 1 than from ± 0.1"
 SKEWED = "|VᵀW| is larger than on balanced data"
-OWN_LEAD = "a word's own lead moves its score more than all else"
+OWN_LEAD = "a word's own lead moves its score more than anything else"
 SHARE_LABELS = {f"score_{group}": f"AUC of scores, {group}" for group in GROUPS} | {
     f"polarity_{group}": f"AUC of polarities, {group}" for group in GROUPS
 }
@@ -189,20 +189,20 @@ MADE_UP = PaperTable(
     labels=LABELS,
     claims=[*made_up_claims()],
     differences=(
-        "Embeddings of 100, rate 1, 30 epochs of batches of 32, 2,800 train texts that are the same for all "
-        "seeds, and the form and weight of the penalty (0.001 times the square) are ours: the paper states "
-        "none.",
+        "Embeddings of 100, rate 1, 30 epochs of batches of 32, 2,800 train texts that are the same for "
+        "all seeds, and the form and weight of the penalty (0.001 times the square) are ours, because the "
+        "paper does not state them.",
         "The paper shows one training of each model, four in Fig. 7, and prints no numbers.",
-        "AUC is the probability that a word of a class has a larger value than a neutral one: ½ if they are "
-        "alike. VᵀW works against negative words where it is positive, and against positive ones where it is "
-        "negative.",
-        "Ω is a mean dot product of embeddings after the last step. Signs settle at the step from which on "
-        "three quarters of the pairs of each kind have the derived sign; if that never happens, the last "
-        "step counts. The gap is the size of the difference between the mean scores of both classes, "
-        "averaged over the last half of the training.",
+        "AUC is the probability that a word of a class has a larger value than a neutral one: ½ if they "
+        "do not differ. VᵀW works against negative words where it is positive, and against positive ones "
+        "where it is negative.",
+        "Ω is a mean dot product of embeddings after the last step. Signs settle at the first step from "
+        "which on three quarters of the pairs of each kind have the derived sign; if that never happens, "
+        "the last step counts. The gap is the size of the difference between the mean scores of both "
+        "classes, averaged over the last half of the training.",
     ),
     data_differences={
-        DATA_2.name: ["5 % of the polar places have words of the other class; in the paper a few."]
+        DATA_2.name: ["5 % of the polar places have words of the other class; the paper has a few."]
     },
 )
 TABLE1 = PaperTable(
@@ -231,10 +231,10 @@ SWEEP = PaperTable(
     claims=[*sweep_claims(SWEPT)],
     differences=(
         "AUC is the probability that a word of the class has a larger value than a neutral one: ½ if they "
-        "are alike. The paper prints figures of one training each.",
-        "Adagrad at 0.05, 15 epochs, words that occur twice, texts of 256 tokens: the paper states none "
-        "of these numbers.",
-        "Accuracy is that of the best epoch on dev, all else of the last step.",
+        "do not differ. The paper prints figures of one training each.",
+        "Adagrad at 0.05, 15 epochs, words that occur twice, texts of 256 tokens: the paper does not "
+        "state these numbers.",
+        "Accuracy is that of the best epoch on dev; everything else is from the last step.",
     ),
     not_at_hand=(NEWS20_II,),
 )
@@ -245,14 +245,14 @@ TERMS = PaperTable(
     metrics=("score_positive", "score_negative", "positive_rest", "negative_rest", "gap", "VᵀW"),
     words=("positive_largest", "negative_largest"),
     labels=SHARE_LABELS
-    | {f"{group}_largest": f"{group} words: surely the largest part, in seeds" for group in GROUPS}
+    | {f"{group}_largest": f"{group} words: certainly the largest part, by seeds" for group in GROUPS}
     | {f"{group}_rest": f"not explained, {group}" for group in GROUPS},
     claims=[*term_claims()],
     differences=(
-        "A snapshot at every fourth step. The paper argues from the signs of the terms, and prints no sizes.",
+        "A snapshot at every fourth step. The paper argues from the signs of the terms and prints no sizes.",
         "D is the term with VᵀW, E a token's own lead over its text, F that of similar tokens: the "
         "update of section B.2, exact under plain gradient descent.",
-        "Embeddings of 100, rate 1, 30 epochs of batches of 32: the paper states none of these.",
+        "Embeddings of 100, rate 1, 30 epochs of batches of 32: the paper does not state these.",
     ),
 )
 
@@ -292,12 +292,17 @@ def claims() -> Iterator[PaperClaim]:
         ("Ω within a class rises above 0", "eqs. 46, 50; Figs. 1, 6", MADE_UP, WITHIN),
         ("Ω between classes falls below 0", "eqs. 46, 53; Figs. 1, 6", MADE_UP, BETWEEN),
         (
-            "Ω becomes larger in size within classes than between them",
+            "The size of Ω becomes larger within classes than between them",
             "eqs. 48–55; Figs. 2, 11",
             MADE_UP,
             LONGER,
         ),
-        ("Ω becomes larger in size within classes than with neutral words", "Figs. 2, 6", MADE_UP, NEUTRAL),
+        (
+            "The size of Ω becomes larger within classes than with neutral words",
+            "Figs. 2, 6",
+            MADE_UP,
+            NEUTRAL,
+        ),
         ("From a wider initial range, the signs of Ω settle later (steps)", "Fig. 1", MADE_UP, SETTLING),
         (
             "Under additive attention, a word's own lead (E) adds more to its score than any other term",

@@ -1,4 +1,4 @@
-"""What other maps cost: how far the predictions of trained adversaries go with their attention."""
+"""The cost of other maps: how far the predictions of trained adversaries go with their attention."""
 
 import math
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ def adversary_curve(curve: AdversaryCurve) -> Figure:
         legend.append(LegendEntry("--c0", "another seed of the same recipe", "diamond"))
     legend.append(LegendEntry("--muted", "uniform weights", "dotted"))
     return Figure(
-        f"What other maps cost: {visible(str(first.facts['base']))}",
+        f"The cost of other maps: {visible(str(first.facts['base']))}",
         [adversary_panel(curve.points)],
-        "Far to the right and low: other maps, the same answers. Maps without a common token: log 2 ≈ 0.693. "
-        f"Always answering the same would be at {number(first.predictions.null[CONSTANT])}. Bars are 95 % "
-        "intervals over texts.",
+        "Far to the right and low: other maps, the same answers. Maps without a common token are log 2 ≈ "
+        f"0.693 apart. Always answering the same would be at {number(first.predictions.null[CONSTANT])}. "
+        "Bars are 95 % intervals over texts.",
         legend,
         source="after Wiegreffe and Pinter 2019, Fig. 5",
     )

@@ -1,4 +1,4 @@
-"""How V and W are coupled after several trainings, against the ratio of positive to negative texts."""
+"""The coupling of V and W after several trainings, against the ratio of positive to negative texts."""
 
 from collections.abc import Sequence
 

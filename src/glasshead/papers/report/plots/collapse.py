@@ -26,8 +26,8 @@ from glasshead.report import (
 PANEL_INCHES = (4.6, 3.2)
 DEPTH = ("layers", "‖H − 1x̄ᵀ‖ / ‖H‖")
 RANK_CAPTION = (
-    "The logarithm of softmax is linear in the scores but for one number of each row, so its rank is d_k + 1 "
-    "at most; singular values up to n·ε·σ₁ count as zero."
+    "The logarithm of softmax is linear in the scores except for one number per row, so its rank is at "
+    "most d_k + 1; singular values up to n·ε·σ₁ count as zero."
 )
 GAP = 0.055
 """The least distance of two names at the ends of curves."""
@@ -45,7 +45,7 @@ def collapse(value: RankCollapse) -> Figure:
         panels.append(rank_panel(value))
     units = " or ".join(dict.fromkeys(f"{curve.unit}s" for curve in value.curves))
     captions = [
-        f"0: every token has the same vector; the band is a 95 % interval over {units}.",
+        f"At 0 every token has the same vector; the band is a 95 % interval over {units}.",
         *([RANK_CAPTION] if value.ranks else []),
         *value.remarks,
     ]

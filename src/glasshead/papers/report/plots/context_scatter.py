@@ -29,8 +29,8 @@ def contexts(history: History, options: PlotOptions) -> Figure:
     table = history.contexts
     if not table:
         raise InputError(
-            "a token has other scores in its texts than alone only where the encoder reads the words around "
-            f"it ({spell('encoder', 'lstm')}): choose another {spell('what')}"
+            "scores in texts and alone differ only if the encoder reads the words around a token "
+            f"({spell('encoder', 'lstm')}): choose another {spell('what')}"
         )
     colours = group_colours(history.groups)
     chosen = [token for token in options.tokens if token in set(table["token"].tolist())]
@@ -51,8 +51,8 @@ def contexts(history: History, options: PlotOptions) -> Figure:
         panels.append(scatter_panel(words, points[where], AXES_NAMES, limits, description))
     drawn, known = sum(map(len, groups.values())), len(token)
     caption = (
-        "A point is a token of a group: its mean over all places where it stands in the texts of train, and "
-        "as a text of its own, on the same scale."
+        "A point is a token of a group: its mean over all places in the texts of train, and as a separate "
+        "text, on the same scale."
     )
     if chosen:
         caption += " The chosen ones have a ring."

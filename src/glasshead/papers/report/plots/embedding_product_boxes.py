@@ -23,7 +23,7 @@ def boxes(history: History, options: PlotOptions) -> Figure:
     panels = [box_panel(history, space, pairs, step) for space, pairs in spaces.items()]
     when = f"at step {step:,}" if len(history.steps) > 1 else "of the trained model"
     caption = "A box holds the middle half of all pairs of tokens, the mark in it is their median; the thin "
-    caption += "line reaches from the least to the largest."
+    caption += "line reaches from the smallest to the largest."
     return Figure(f"Dot products of tokens {when}", panels, caption, source=f"{SUN_AND_LU}, Figs. 2, 8, 11")
 
 

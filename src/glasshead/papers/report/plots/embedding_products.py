@@ -40,8 +40,8 @@ def products(history: History, options: PlotOptions) -> Figure:
     spaces = pairs_by_space(history)
     panels = [products_over_steps(history, space, pairs) for space, pairs in spaces.items()]
     caption = (
-        "A line is the median of all pairs of tokens, the band holds the middle half of them; of large "
-        "groups a part is paired, chosen by chance."
+        "A line is the median of all pairs of tokens, the band holds the middle half of them; for large "
+        "groups a random part is paired."
     )
     legend = pair_legend(history, next(iter(spaces.values())))
     source = f"{SUN_AND_LU}, Figs. 1, 6, 8"

@@ -13,9 +13,7 @@ from glasshead.papers.results import History
 from glasshead.report import Figure, PlotOptions, group_colours, plot
 
 BAND = "Mean over the tokens of a group; the band is one standard deviation of its tokens to either side."
-AT_THE_START = (
-    "Before training it is about 1 / length of a text, so that groups can differ in it from the start."
-)
+AT_THE_START = "Before training it is about 1 / length of a text, so groups can differ from the start."
 """Of a weight."""
 GROUP_AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
 

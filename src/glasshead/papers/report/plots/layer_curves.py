@@ -18,7 +18,11 @@ from glasshead.report import Figure, LegendEntry, Panel, PlotOptions, class_colo
 from glasshead.spelling import spell
 
 LAYER_QUANTITIES = {
-    "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
+    "entropy": (
+        "Entropy of attention",
+        "entropy",
+        "relative to the maximum: 0 for one token, 1 for uniform weights",
+    ),
     "residual": ("Distance from rank one", "distance from rank one", "0: every token gets the same output"),
     "agreement": ("Agreement with gradients", "Kendall τ-b", "of attention and gradient × input"),
 }
@@ -29,9 +33,7 @@ def layers(history: History, options: PlotOptions) -> Figure:
     """Entropy and distance from rank one of every layer, and agreement with gradients."""
     require_snapshots(history)
     if history.facts["kind"] != "layers":
-        raise InputError(
-            f"layers are recorded of models with several of them: choose another {spell('what')}"
-        )
+        raise InputError(f"only models with several layers record them: choose another {spell('what')}")
     panels: list[Panel] = []
     legend: list[LegendEntry] = []
     for quantity, (title, axis, _) in LAYER_QUANTITIES.items():

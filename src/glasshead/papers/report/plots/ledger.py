@@ -56,9 +56,9 @@ def ledger(history: History, options: PlotOptions) -> Figure:
         LegendEntry("--ink", "measured change"),
     ]
     caption = (
-        "Areas above zero are what terms have added since the start, areas below what they have taken away; "
-        "their sum with the hatched rest is the measured change, the black line. The rest is due to steps "
-        f"that are not infinitely small and of one batch each{snapshot_distance(history)}."
+        "Areas above zero are what terms have added since the start, areas below what they have removed; "
+        "together with the hatched rest they sum to the measured change, the black line. The rest comes "
+        f"from finite steps on single batches{snapshot_distance(history)}."
     )
     caption = caption_with_best_step(history, caption)
     return Figure(title, panels, caption, legend, f"terms: {cite_terms(history)}", len(AXES))
@@ -67,7 +67,7 @@ def ledger(history: History, options: PlotOptions) -> Figure:
 def snapshot_distance(history: History) -> str:
     """How far apart snapshots are, behind what else a rest is due to; nothing if every step has one."""
     every = history.facts["every"]
-    return f", and to snapshots that are {every:,} steps apart" if every > 1 else ""
+    return f", and from snapshots that are {every:,} steps apart" if every > 1 else ""
 
 
 def ledger_panel(history: History, title: str, quantity: str, ledger: Ledger) -> Panel:

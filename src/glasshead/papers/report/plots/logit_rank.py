@@ -40,4 +40,4 @@ def logit_rank(table: LogitRankTable) -> Figure:
     panel = Panel(table.description, (LENGTH, "rank of the logits"), draw, description, size=(6.2, 3.5))
     caption = "The line is the mean over texts and draws, the band their range."
     source = "after Bhardwaj et al. 2021, Fig. 5"
-    return Figure("The rank that logits of other weights need", [panel], caption, source=source)
+    return Figure("The rank of the logits of other weights", [panel], caption, source=source)

@@ -26,7 +26,7 @@ def merges(trace: MergeTrace) -> Figure:
         left_out.append(f"The {WORDS} most frequent of {len(trace.words):,} words are drawn.")
     if len(trace.merges) > MERGES:
         left_out.append(f"The first {MERGES} of {len(trace.merges):,} merges are drawn.")
-    caption = "The most frequent pair of neighbours becomes a token, which is filled; then again."
+    caption = "In each step the most frequent pair of neighbours becomes a token (filled)."
     return Figure("Byte pairs, merge by merge", [panel(trace)], " ".join([caption, *left_out]), across=1)
 
 

@@ -69,10 +69,10 @@ def minima(compared: Minima) -> Figure:
         panels.append(line_panel(compared, lines))
     left_out = len(compared.solutions) - len(shown)
     caption = (
-        "A row is the token that asks, a column a key. Accuracy and entropy (1 is uniform) are means over "
-        f"{compared.texts:,} texts. Above the parts of the scores stand their shares of the variance along a "
-        "row; they add up to 1 with that of letters and places together. The loss between models is that of "
-        f"{compared.landscape_texts:,} texts that were trained on."
+        "A row is the query token, a column a key. Accuracy and entropy (1 is uniform) are means over "
+        f"{compared.texts:,} texts. The shares of the variance along a row are above the parts of the "
+        "scores; with that of letters and places together they add up to 1. The loss between models is "
+        f"that of {compared.landscape_texts:,} texts that were trained on."
     )
     more = f" {left_out} further runs are not drawn." if left_out else ""
     legend = [
@@ -127,7 +127,7 @@ def line_name(compared: Minima, line: LossLine) -> str:
 
 
 def minimum_lines(compared: Minima) -> Iterator[str]:
-    """What was measured of each model and between them, a line each."""
+    """The measurements of each model and between models, one per line."""
     for one in compared.solutions:
         shares = ", ".join(f"{part} {number(share, 2)}" for part, share in one.shares.items())
         yield f"{title(one)}, variance of scores: {shares}"

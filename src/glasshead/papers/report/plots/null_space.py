@@ -51,7 +51,7 @@ def null_space(table: RankTable) -> Figure:
     legend = [
         LegendEntry("--ink", "a text", "dot"),
         LegendEntry("--ink", "mean"),
-        LegendEntry("--muted", "theory, for values without any relation", "dashed"),
+        LegendEntry("--muted", "theory, for generic values", "dashed"),
     ]
     title = "Rank and left null space of the values"
     return Figure(title, [panel], legend=legend, source="after Bhardwaj et al. 2021, Figs. 2 and 6")

@@ -28,7 +28,7 @@ def coupling(history: History, options: PlotOptions) -> Figure:
         else []
     )
     if history.facts["form"] is None:
-        meaning = f"How it moves scores is not known here: {history.facts['why_no_form']}."
+        meaning = f"Its effect on scores is not known here: {history.facts['why_no_form']}."
     elif len(longest) > 1:
         meaning = "Where it is positive for a class, tokens of that class gain attention through it."
     else:
@@ -36,7 +36,7 @@ def coupling(history: History, options: PlotOptions) -> Figure:
     first = "The dot product of the context vector V and the output vector W."
     caption = " ".join(filter(None, (first, prime_note(history), meaning)))
     source = f"{SUN_AND_LU}, C.3"
-    return Figure("How V and W are coupled", panels, caption_with_best_step(history, caption), legend, source)
+    return Figure("The coupling of V and W", panels, caption_with_best_step(history, caption), legend, source)
 
 
 @plot("norms", History, "terms", order=4, drawn_by="plot dynamics --what norms")

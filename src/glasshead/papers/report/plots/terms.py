@@ -49,8 +49,8 @@ def terms(history: History, options: PlotOptions) -> Figure:
         for quantity, by_group in rates.items()
     ]
     broken = {cause_of(name).kind != "line" for name in names} == {True, False}
-    upon = "; where terms lie upon each other, a thin broken line runs inside a thick one" if broken else ""
-    caption = f"{RATES}. Every panel has a scale of its own. The broad grey line is the sum{upon}."
+    upon = "; where terms overlap, a thin broken line runs inside a thick one" if broken else ""
+    caption = f"{RATES}. Every panel has its own scale. The broad grey line is the sum{upon}."
     legend = [*cause_legend(names), LegendEntry("--ink", "sum of all terms", "broad")]
     caption = caption_with_best_step(history, caption)
     return Figure("What moves scores and polarities", panels, caption, legend, source, len(AXES))

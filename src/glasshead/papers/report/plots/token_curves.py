@@ -15,10 +15,10 @@ MAX_TOKENS = len(TOKEN_COLOURS)
 
 
 def unique_tokens(tokens: Sequence[str], option: str) -> tuple[str, ...]:
-    """Each token once; ``option`` is what takes them.
+    """Each token once; ``option`` is the name of the option for messages.
 
     Raises:
-        InputError: if they are too many to be told apart.
+        InputError: if there are too many to distinguish.
     """
     unique = tuple(dict.fromkeys(tokens))
     if len(unique) > MAX_TOKENS:
@@ -34,7 +34,7 @@ def tokens(history: History, options: PlotOptions) -> Figure:
         InputError: if the training was not recorded, none was chosen, or too many to be told apart.
     """
     if not options.tokens:
-        raise InputError("the plot of tokens is one of chosen tokens: name one")
+        raise InputError("the plot of tokens needs chosen tokens: name one")
     require_snapshots(history)
     coloured = dict(zip(unique_tokens(options.tokens, "the plot of tokens"), TOKEN_COLOURS, strict=False))
     groups = group_colours(history.groups)

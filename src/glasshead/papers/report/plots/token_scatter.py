@@ -46,7 +46,7 @@ def token_scatter(history: History, options: PlotOptions) -> Figure:
         InputError: if no tokens were followed.
     """
     if not history.tokens:
-        raise InputError("no tokens were followed: they are in models with one attention output")
+        raise InputError("no tokens were followed: only models with one attention output have them")
     step = history.nearest(options.step)
     chosen = history.tokens["step"] == step
     rows = {name: column[chosen] for name, column in history.tokens.items()}

@@ -34,7 +34,7 @@ def training(history: History, options: PlotOptions) -> Figure:
     caption = f"On {history.facts['probe']:,} texts of train."
     if "entropy" in curves:
         caption += (
-            " Entropy is a share of the largest possible: 0 one token alone, 1 all tokens alike; the band is "
-            "one standard deviation of the texts."
+            " Entropy is a share of the largest possible: 0 for one token alone, 1 for uniform weights; "
+            "the band is one standard deviation of the texts."
         )
     return Figure("The training", panels, caption_with_best_step(history, caption))

@@ -1,0 +1,1 @@
+glasshead cite runs/librarian --questions questions.jsonl --out sources.html

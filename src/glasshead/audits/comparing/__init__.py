@@ -1,0 +1,1 @@
+"""Audits and runs compared, and the slices of one audit."""

@@ -1,0 +1,1 @@
+"""What every audit shares when it judges: numbers and words, without torch."""
