@@ -36,7 +36,7 @@ def test_rows_of_other_data_are_run_again(data, tmp_path):
     with open(data / "trec" / "train.csv", "a") as file:
         file.write("good film 9,p\n")
     result = glasshead(*command, "--out", tmp_path / "new", "--rows", out / "rows")
-    assert f"{len(rows)} rows of other data" in result.stderr
+    assert f"{len(rows)} rows from other data" in result.stderr
     mine = sorted((tmp_path / "new" / "rows").rglob("*.json"))
     assert [path.name for path in mine] == [path.name for path in rows]
     old, new = ({json.loads(path.read_text())["data"] for path in paths} for paths in (rows, mine))

@@ -114,7 +114,7 @@ def test_vectors_alone_have_no_imposed_weights(imposed):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"max_length": 64}, "reads 128 tokens of a text, this training 64: use `max_length=128`"),
+        ({"max_length": 64}, "reads 128 tokens of a text, this training 64: take `max_length=128`"),
         ({"min_freq": 4}, "the same `vocab_size` and `min_freq`"),
     ],
 )
