@@ -9,7 +9,7 @@ from glasshead.data import load
 from glasshead.opening import load_run
 
 card = audit(load_run(Path("runs/tanhmax")), load("my_reviews.csv")["test"], audits=["agreement"])
-finding = card.finding("agreement.contribution.gradient.all")
+finding = card.find("agreement.contribution.gradient")
 print(finding.name, round(finding.estimate, 2), finding.interval, finding.verdict)
 
 examples = pq.read_table("audits/tanhmax/examples.parquet").to_pandas()

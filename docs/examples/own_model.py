@@ -52,4 +52,4 @@ explained.save("my-bert.html")
 card = glasshead.audit(
     model, "my_reviews.csv", tokenizer=tokenizer, audits=["agreement", "performance"], limit=40
 )
-print("agreement with the gradient:", card.finding("agreement.contribution.gradient.all").verdict)
+print("agreement with the gradient:", card.find("agreement.contribution.gradient").verdict)

@@ -11,7 +11,7 @@ reviews = reviews.add_column("channel", ["app" if row % 3 else "web" for row in 
 
 card = glasshead.audit(load_run(Path("runs/tanhmax")), reviews, audits=["agreement"], by="channel")
 for name in ("all", "channel: app", "channel: web"):
-    finding = card.finding(f"agreement.contribution.gradient.{name}")
+    finding = card.find(f"agreement.contribution.gradient.{name}")
     print(name, round(finding.estimate, 2), finding.interval, "n =", finding.n, "level", finding.level)
 for test in card.slice_tests:
     if (test.statistic, test.against) == ("contribution", "gradient"):

@@ -60,4 +60,4 @@ for thing, colour in [*colours.items()] * 10:
     rows.append({"source": " ".join([*others[:2], thing, *others[2:]]), "target": f"it is {colour}"})
 card = glasshead.audit("my-t5", rows, method="erasure-mean-embedding", audits=["faithfulness"])
 print(f"log p = {card.facts['log_probability']:.2f} on average,", end=" ")
-print(card.finding("faithfulness.comprehensiveness.all").verdict)
+print(card.find("faithfulness.comprehensiveness").verdict)

@@ -17,5 +17,5 @@ recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="signed-square")
 run = load_run(train(data, recipe, Path("runs/signed-square")))
 card = audit(run, data["test"], audits=["performance", "tokens"])
 for name in ("performance.accuracy.all", "tokens.separation.weight.positive vs negative"):
-    finding = card.finding(name)
+    finding = card.find(name)
     print(f"{name}: {finding.estimate:.3f}, {finding.verdict}")

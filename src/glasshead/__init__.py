@@ -52,7 +52,7 @@ __all__ = [
     "unplug",
 ]
 
-_load, __dir__, _ = lazy_exports(globals())
+_load, __dir__ = lazy_exports(globals())
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 
-def lazy_exports(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package: what its file imports ``if TYPE_CHECKING``.
+def lazy_exports(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package: what its file imports ``if TYPE_CHECKING``.
 
     Args:
         package: the package's ``globals()``.
@@ -21,7 +21,7 @@ def lazy_exports(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callabl
         package[name] = value = getattr(import_module(modules[name]), name)
         return value
 
-    return load, lambda: sorted({*package, *modules}), sorted(modules)
+    return load, lambda: sorted({*package, *modules})
 
 
 def type_checking_imports(source: str) -> dict[str, str]:

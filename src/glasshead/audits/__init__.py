@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # what measures needs torch and transformers, what judges doe
     from glasshead.audits.model_list import read_model_list
     from glasshead.audits.ranking import Criterion, comparisons, join_and, judge_all, rank, run_ranking
 
-__getattr__, __dir__, _ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
 import_entries(__name__, __path__, "AUDITS")
 
 __all__ = [

@@ -89,7 +89,7 @@ def audit_subject(
         by=request.by,
         dtype=request.dtype,
         method=request.method,
-        references=request.references,
+        references=tuple(request.references),
     )
     known = np.flatnonzero(sample.ranks < REFERENCE_INPUTS)
     view = sample.view(None if len(known) == len(sample.texts) else known)

@@ -124,7 +124,7 @@ __all__ = [
     "write_plot",
 ]
 
-__getattr__, __dir__, _ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
 
 
 def main() -> None:

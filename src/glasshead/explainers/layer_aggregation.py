@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -13,7 +15,7 @@ from glasshead.explainers.readings import FROM, READINGS, check_reading, not_squ
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 
-OPERATIONS = {
+OPERATIONS: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
     "mean": (lambda maps: maps.mean(dim=0), "mean"),
     "max": (lambda maps: maps.amax(dim=0), "largest"),
     "min": (lambda maps: maps.amin(dim=0), "smallest"),

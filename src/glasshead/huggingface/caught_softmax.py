@@ -9,7 +9,7 @@ there, and q, k and v are not.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,12 @@ from glasshead.huggingface.structure import (
 CAUGHT_HEADS = "glasshead_caught_heads"
 """Attribute of an attention module whose softmax is caught: how many heads it has, 0 where no one says."""
 
-SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
+SOFTMAX: set[Callable[..., Tensor]] = {
+    torch.softmax,
+    torch.special.softmax,
+    nn.functional.softmax,
+    Tensor.softmax,
+}
 HIDDEN_SCORE = -1e4
 """A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
 

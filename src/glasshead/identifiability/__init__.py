@@ -43,4 +43,13 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     )
     from glasshead.identifiability.row_selector import MOST_ROWS, RowSelector
 
-__getattr__, __dir__, __all__ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
+
+__all__ = [
+    "FLOAT32_EPS", "MOST_ROWS", "SCHEMAS", "STORE_FILES", "WEIGHT_DOMAINS", "AttentionRow",
+    "ColumnSpace", "HeadRanks", "IntervalOptions", "Intervals", "ResultStore", "RowSelector",
+    "SameOutput", "attention_rows", "column_space", "effective_weights", "fingerprints", "highs_maxima",
+    "intervals", "layer_ranks", "line_table", "merge_parts", "project_values", "query_values",
+    "rank_threshold", "read_pooled_batches", "rows_in_words", "solve_batches", "solve_parallel",
+    "usual_rows", "value_ranks", "weight_domain", "weight_domain_of_activation", "weights_digest",
+]  # fmt: skip

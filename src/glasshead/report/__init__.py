@@ -89,7 +89,26 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     )
     from glasshead.wording import sentence
 
-__getattr__, __dir__, __all__ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
+
+__all__ = [
+    "BROAD", "DASH", "DASHES", "LAST", "MAX_POINTS", "MINUS", "PLOTS", "SHADES", "SIGNED",
+    "AlignedPiece", "Block", "Cell", "ColourBar", "Column", "Distribution", "Document", "DrawnSpan",
+    "Facts", "Figure", "Floats", "Heading", "Ink", "IntervalPoint", "IntervalRow", "LegendEntry",
+    "Limits", "Panel", "Piece", "Plot", "PlotOptions", "Points", "RenderedFigure", "Row", "Rows",
+    "Sentence", "Table", "TextDrawing", "WrappingTable", "align_texts", "any_signed",
+    "attribution_page", "audit_page", "audits_document", "cell", "checkup_document", "cited_document",
+    "cited_page", "class_colour", "columns", "comparison_document", "comparison_page", "computation",
+    "count", "display_name", "diverging", "draw_text", "environment", "figure_page", "finite", "floats",
+    "group_colours", "heads_document", "heads_page", "histogram_panel", "image_file", "inside_figure",
+    "inside_page", "interval", "interval_panel", "lens_document", "limits", "logit_document",
+    "map_panel", "missing_panel", "model_card", "model_list_document", "model_list_page", "near_zero",
+    "number", "page_part", "patching_document", "plain", "plot", "plots_of", "points_per_card",
+    "power_of_ten", "prediction", "ranking_document", "render", "sample", "scale_words", "scales_of",
+    "scatter_panel", "sentence", "share", "shared_scale", "sink_in_words", "sort_groups",
+    "source_audit_document", "spread_apart", "strings", "table", "terminal_view", "text_heatmap",
+    "times_ten", "tokens_document", "violin_panel", "written_document", "written_page",
+]  # fmt: skip
 
 
 def lazy_function(module: str, name: str) -> Callable[..., Any]:

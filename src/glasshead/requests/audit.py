@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from glasshead.requests import readers
@@ -77,7 +77,7 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
         help="Precision: float64 keeps ties and tiny changes exact; float32 is faster; bfloat16 and float16 "
         "are faster still on hardware that multiplies them, and their noise makes intervals wider.",
     )
-    audits: tuple[str, ...] | None = option(
+    audits: Sequence[str] | None = option(
         default=None,
         help="Audits to run (glasshead list audits; default: all but adversarial, explanation, heads and "
         "operators).",
@@ -85,13 +85,13 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
         read=readers.names,
     )
     method: str = option(default="attention", help="The explanation to audit (glasshead list explainers).")
-    references: tuple[str, ...] = option(
+    references: Sequence[str] = option(
         default=(),
         help="For agreement: more explanations to compare it with, besides gradients and weight removal.",
         metavar="A,B,…",
         read=readers.names,
     )
-    by: tuple[str, ...] = option(
+    by: Sequence[str] = option(
         default=(),
         help="Report every finding for each slice of the texts, too: class, length, correct, confidence, "
         "identifiability, unit (image tokens and words), or a column of the data; may be repeated.",
@@ -148,7 +148,7 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
         read=readers.seconds,
         measures=False,
     )
-    until_decided: tuple[str, ...] = option(
+    until_decided: Sequence[str] = option(
         default=(),
         help="Measure random texts until this finding is decided, or --budget is spent; may be repeated.",
         metavar="FINDING",
@@ -164,14 +164,14 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
 class RankRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     """The options of ``rank``: the explanations to compare, and the data."""
 
-    methods: tuple[str, ...] = option(
+    methods: Sequence[str] = option(
         kw_only=False,
         default=("attention", "gradient", "erasure"),
         help="Explanations to compare (glasshead list explainers).",
         metavar="A,B,…",
         read=readers.names,
     )
-    removals: tuple[str, ...] | None = option(
+    removals: Sequence[str] | None = option(
         default=None,
         help="Types of deletion (glasshead list removals; default: all that the model allows).",
         metavar="A,B,…",

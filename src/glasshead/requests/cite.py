@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ class PassagesRequest(OpeningRequest, WatchedRequest):
         help="What a passage is: a paragraph, or a whole text or file (default: whole, unless there is only "
         "one).",
     )
-    beside: tuple[str, ...] = option(
+    beside: Sequence[str] = option(
         default=("attention",),
         help="Methods of glasshead generate to compare: their numbers are added up over each passage.",
         metavar="A,B,…",

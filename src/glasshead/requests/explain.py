@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from glasshead.requests import readers
@@ -41,7 +42,7 @@ class MethodRequest(UnitRequest):
         "encoder–decoders, their output. Explained as a whole and token by token.",
         metavar="TEXT",
     )
-    choices: tuple[str, ...] | None = option(
+    choices: Sequence[str] | None = option(
         default=None,
         help="For models that choose, and for zero-shot models (NLI, CLIP): one of the choices; repeat for"
         " each.",
@@ -61,7 +62,7 @@ class MethodRequest(UnitRequest):
         help="The units: word, or token of the model; segment: also each part between << and >>; message: "
         "also each message of a chat.",
     )
-    segments: tuple[str, ...] | None = option(
+    segments: Sequence[str] | None = option(
         default=None,
         help="A part of the text that is one unit; may be repeated. The rest of the text keeps words as "
         "units.",
@@ -95,7 +96,7 @@ def methods_of(request: MethodRequest) -> tuple[str, ...]:
 class ExplainRequest(MethodRequest, RenamingRequest, WatchedRequest):
     """The options of ``explain``: the model, the texts, and how to explain them."""
 
-    method: str | tuple[str, ...] = option(  # type: ignore[assignment]  # of others one
+    method: str | Sequence[str] = option(  # type: ignore[assignment]  # of others one
         default="attention",
         help="The method (glasshead list explainers); may be repeated, for one map of each.",
         metavar="NAME",

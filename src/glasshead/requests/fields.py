@@ -37,7 +37,7 @@ FIELD_KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     int: (is_whole_number, "a whole number"),
     float: (is_number, "a number"),
     bool: (lambda value: isinstance(value, bool), "True or False"),
-    tuple: (are_words, "a word or a list of words"),
+    Sequence: (are_words, "a word or a list of words"),
     Mapping: (lambda value: isinstance(value, Mapping), "a mapping of names to values"),
     Callable: (callable, "a function"),
 }

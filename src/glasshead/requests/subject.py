@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,7 +135,7 @@ class DataRequest(RenamingRequest, WatchedRequest):
     )
     text_column: str | None = option(default=None, help="The column that holds the text.")
     label_column: str | None = option(default=None, help="The column that holds the class.")
-    classes: tuple[str, ...] | None = option(
+    classes: Sequence[str] | None = option(
         default=None, help="Keep only these classes, in this order.", metavar="A,B,…", read=readers.names
     )
     encoding: str | None = option(

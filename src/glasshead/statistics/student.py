@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float, Num
-from numpy.typing import NDArray
 
 from glasshead.arrays import Floats
 from glasshead.statistics.resampling import LEVEL
 
 
 def student_interval(
-    sums: Float[NDArray, "*n"],
-    squares: Float[NDArray, "*n"],
-    counts: Num[NDArray, "*n"],
+    sums: Float[np.ndarray, "*n"],
+    squares: Float[np.ndarray, "*n"],
+    counts: Num[np.ndarray, "*n"],
     level: float = LEVEL,
 ) -> Floats:
     """x̄ ± t_{n−1} s / √n of n numbers with the sums Σx and Σx² [2, *n]; NaN for n < 2.
@@ -29,14 +28,14 @@ def student_interval(
     return np.asarray(np.stack([mean - half, mean + half]))
 
 
-def interval_of_mean(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
+def interval_of_mean(values: Float[np.ndarray, " n"], level: float = LEVEL) -> tuple[float, float]:
     """`student_interval` of the numbers themselves; NaN for n < 2."""
     sums = [np.array([total]) for total in (np.sum(values), np.sum(np.square(values)))]
     low, high = student_interval(sums[0], sums[1], np.array([len(values)]), level)[:, 0]
     return float(low), float(high)
 
 
-def prediction_interval(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
+def prediction_interval(values: Float[np.ndarray, " n"], level: float = LEVEL) -> tuple[float, float]:
     """x̄ ± t_{n−1} s √(1 + 1/n), the interval of one more value of the same kind; NaN for n < 2.
 
     Source: Hahn, Journal of the American Statistical Association 64 (1969).

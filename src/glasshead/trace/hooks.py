@@ -27,7 +27,9 @@ class AttentionHook:
 
     def __init__(self, model: nn.Module, layers: Iterable[int] | None) -> None:
         self.model = model
-        self.names = {module: name or type(module).__name__ for name, module in model.named_modules()}
+        self.names: dict[nn.Module, str] = {
+            module: name or type(module).__name__ for name, module in model.named_modules()
+        }
         self.layers = None if layers is None else validate_layers(layers)
         self.counts: list[int] = []
         """How many attention calls each pass had."""

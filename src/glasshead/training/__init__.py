@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from glasshead.training.trainer import MeasuredTrainer, half_precision, training_arguments
 
 # Importing the trainer takes as long as explaining a text, which needs none.
-__getattr__, __dir__, _ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
 
 __all__ = [
     "CHECKPOINTS",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # judges need no torch
     from glasshead.audits.adversary.same_output import farthest_same_output, same_output_distances
     from glasshead.audits.adversary.setting import Setting
 
-__getattr__, __dir__, _ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
 
 __all__ = [
     "Found",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # judges need no torch
     from glasshead.audits.head_report.inspect_heads import heads, run_heads
     from glasshead.audits.head_report.removal import ablate_heads
 
-__getattr__, __dir__, _ = lazy_exports(globals())
+__getattr__, __dir__ = lazy_exports(globals())
 
 __all__ = [
     "HALF",

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.arrays import Floats
@@ -82,7 +81,7 @@ def shuffle_rows(
 
 def mean_divergence(
     shares: Float[Tensor, "m r k"], shuffled: Float[Tensor, "m r k"]
-) -> Float[NDArray, "2 m m"]:
+) -> Float[np.ndarray, "2 m m"]:
     """The mean over rows of the divergence of every pair, and of the first from the other one shuffled; rows
     without any weight are left out."""
     real = shares.sum(-1) > 0.5  # [m, r]

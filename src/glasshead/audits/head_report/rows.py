@@ -178,7 +178,7 @@ class RowSums:
     def __init__(self, layers: Sequence[LayerFacts], encoded: Encoded) -> None:
         self.places, self.shape = places_of_heads(layers), (len(encoded.ids), len(names_of_heads(layers)))
         self.order = {one.layer: place for place, one in enumerate(layers)}
-        self.lengths = encoded.mask.sum(dim=1).tolist()
+        self.lengths: list[int] = encoded.mask.sum(dim=1).tolist()
         self.statistics: dict[str, Floats] = {}
         self.parts = np.zeros((len(encoded.ids), encoded.ids.shape[1] + 1), dtype=np.int64)
         self.received = np.full((2, len(encoded.ids), len(layers), encoded.ids.shape[1] + 1), np.nan)

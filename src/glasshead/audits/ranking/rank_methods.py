@@ -138,7 +138,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         name, reason = next(iter(left_out.items()))
         raise InputError(f"{name!r} has no meaning here: {reason}")
     kept = find_measurements(request.store, sample, request)
-    rows = RankingRows(request.methods, tuple(meanings))
+    rows = RankingRows(tuple(request.methods), tuple(meanings))
     wanted = [Wanted(INPUT_ROWS, None), Wanted(RANKING, rows)]
     watched = view.watched(stages.on_texts)
     view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, watched)))
