@@ -65,6 +65,9 @@ class Activation(ABC):
     """φ_i is (e^{s_i} − e^{−s_i}) / Σ_k (e^{s_k} + e^{−s_k}): the paired exponentials of TanhMax, for which
     there are programs of their own."""
 
+    has_sinks: ClassVar[bool] = False
+    """Learned sinks, which are no tokens, take what the weights of a row miss to one (gpt-oss)."""
+
     @abstractmethod
     def weights(
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]

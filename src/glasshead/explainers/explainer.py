@@ -346,6 +346,7 @@ def to_attributions(
                 completeness_gap=None if gaps is None else float(gaps[index]),
                 word_scores=None if words is None else _numbers(words[index], keep),
                 sink=sink_share(explainer, context, importance[index]),
+                learned_sink=learned_sink_share(explainer, context, importance[index]),
                 image_sinks=sinks[index],
                 halves=None
                 if halves is None
@@ -371,6 +372,17 @@ def sink_share(
     if not explainer.reads_weights or context.site is None or not context.site.causal:
         return None
     return sink_of(weights.tolist())
+
+
+def learned_sink_share(
+    explainer: Explainer, context: ExplanationContext, weights: Float[Tensor, " tokens"]
+) -> float | None:
+    """What the weights of a text miss to one, where learned sinks have it: of a head, or the mean of all."""
+    if not explainer.reads_weights or (site := context.site) is None:
+        return None
+    if not site.mechanism.activation.has_sinks:
+        return None
+    return 1.0 - float(weights.sum()) if site.head is not None or site.heads == "mean" else None
 
 
 def image_sinks_of(explainer: Explainer, context: ExplanationContext) -> list[tuple[int, ...]]:

@@ -96,6 +96,7 @@ class RowLayer:
     number: int
     weights: Float[Tensor, "1 h answer read"]
     signed: bool
+    has_sinks: bool = False
 
 
 def site_of(text: ReadText, selector: AttentionSelector) -> AttentionSite:
@@ -127,7 +128,11 @@ def row_layers(text: ReadText, layers: list[int] | None) -> list[RowLayer]:
         return made if layers is None else [made[number] for number in layers]
     with torch.no_grad(), record(text.classifier, layers, rows=text.rows) as trace:
         text.classifier(**text.inputs)
-    return [RowLayer(one.layer, one.weights.detach(), bool(one.call.mechanism.signed)) for one in trace.only]
+    return [
+        RowLayer(one.layer, one.weights.detach(), bool(mechanism.signed), mechanism.activation.has_sinks)
+        for one in trace.only
+        for mechanism in [one.call.mechanism]
+    ]
 
 
 def source_layers(text: ReadText) -> list[RowLayer]:
@@ -192,6 +197,7 @@ def attention_map(text: ReadText, layer: RowLayer, site: AttentionSite, name: st
     return WrittenMap(
         name, text.triangle(weights), layer.signed,
         layer=site.layer, head=head, reading=reading(text, site),
+        has_learned_sinks=layer.has_sinks and head in (site.head, "mean"),
     )  # fmt: skip
 
 

@@ -108,6 +108,7 @@ class SinkSoftmax(Activation):
     log_nonlinear = False
     origin_symmetric = False
     normalised = False
+    has_sinks = True
 
     def __init__(self, sinks: Float[Tensor, "b h q sinks"]) -> None:
         self.sinks = sinks

@@ -13,6 +13,7 @@ from glasshead.report.weight_intervals import spoken_range
 from glasshead.results import SMALL_CHANGE, Attribution, Written
 from glasshead.wording import join_names
 
+LEARNED_SINKS = "sinks that the heads have learned: they are no tokens"
 SCORE_NAMES = (
     dict.fromkeys(("attention", "layer-mean", "layer-max", "layer-min"), "weight")
     | dict.fromkeys(("attention-flow", "attention-flow-absolute"), "flow")
@@ -210,8 +211,11 @@ def computation(attribution: Attribution) -> str:
 
 
 def sink_in_words(attribution: Attribution) -> str:
-    """How much of the attention is on sinks: the first token, and parts of the image; else empty."""
+    """How much of the attention is on sinks: learned ones, the first token, and parts of the image; else
+    empty."""
     words = []
+    if attribution.learned_sink is not None:
+        words.append(f"{number(attribution.learned_sink)} of the attention goes to {LEARNED_SINKS}")
     if attribution.sink is not None:
         words.append(
             f"{number(attribution.sink)} of the weights is on the first token, an attention sink: models "

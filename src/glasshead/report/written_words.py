@@ -4,7 +4,7 @@ import math
 
 from glasshead.escaping import one_line
 from glasshead.report.number_format import DASH, finite, number
-from glasshead.report.text_spans import SCORE_NAMES, sinks_in_words
+from glasshead.report.text_spans import LEARNED_SINKS, SCORE_NAMES, sinks_in_words
 from glasshead.results import ATTENTION, Written, WrittenMap, WrittenToken
 
 STRONGEST = 3
@@ -39,6 +39,12 @@ def facts_in_words(written: Written) -> list[str]:
             f"more than half of the weights is on the {place}, an attention sink, which is not named among "
             f"the strongest ({'; '.join(found)})"
         )
+    for one in written.maps:
+        if one.has_learned_sinks and one.head == "mean":
+            share = math.fsum(map(float, filter(None, one.learned_sinks()))) / len(one.scores)
+            facts.append(
+                f"{one.reading}: on average {number(share)} of the attention goes to {LEARNED_SINKS}"
+            )
     if written.image_sinks:
         in_image = sinks_in_words(written)
         facts.append(f"{in_image} (marked × on the page, and left out of the colours of attention)")

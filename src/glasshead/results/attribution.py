@@ -31,6 +31,8 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token, if it is not the sum over its tokens.
     ``sink`` is the share of all weights on the first token, if a model reads from left to right and the
     share is above a half: an attention sink (Xiao et al. 2024). `rest` has the weights without it.
+    ``learned_sink`` is the share that sinks which the heads have learned take from each row: it is on no
+    token, and the weights sum to what is left (gpt-oss).
     ``image_sinks`` are the places of attention sinks among the tokens of an image: nearly every head looks at
     them, and if nothing is read from one, the prediction changes by less than 0.05, and no more than for an
     average other part.
@@ -82,6 +84,7 @@ class Attribution(Drawable):
     halves: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     asked: str | None = None
     image_sinks: tuple[int, ...] = ()
+    learned_sink: float | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):

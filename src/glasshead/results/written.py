@@ -64,7 +64,7 @@ class WrittenMap:
     ``target`` is what the numbers explain, ``values`` its value at each place. ``layer`` and ``head`` are
     those of attention, None if none or all were used; ``reading`` describes them in words. ``intervals``
     are those of `Attribution`, for each number (None: not requested); ``conditioning`` is that of the least
-    clear of them.
+    clear of them. ``has_learned_sinks`` says that what a row misses to one is on sinks that are no tokens.
     """
 
     method: str
@@ -79,6 +79,7 @@ class WrittenMap:
     whole: bool = False
     intervals: tuple[tuple[tuple[float | None, float | None] | None, ...], ...] | None = None
     conditioning: float | None = None
+    has_learned_sinks: bool = False
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -95,6 +96,10 @@ class WrittenMap:
         if self.method != ATTENTION or self.whole:
             return (None,) * len(self.scores)
         return tuple(sink_of(row[source:]) for row in self.scores)
+
+    def learned_sinks(self) -> tuple[float | None, ...]:
+        """The share of each row that is on learned sinks, where there are any."""
+        return tuple(1 - math.fsum(row) if self.has_learned_sinks else None for row in self.scores)
 
 
 @dataclass(frozen=True, repr=False)
@@ -260,6 +265,7 @@ class WrittenAttribution(Drawable):
             boxes=None if written.boxes is None else written.boxes[:end],
             image_numbers=None if written.image_numbers is None else written.image_numbers[:end],
             sink=None if written.source else self.map.sinks()[index],
+            learned_sink=self.map.learned_sinks()[index],
             image_sinks=written.image_sinks if self.map.method == ATTENTION else (),
         )
 

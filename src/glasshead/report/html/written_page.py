@@ -104,6 +104,7 @@ def map_data(written: Written, one: WrittenMap) -> dict[str, Any]:
         "values": None if one.values is None else [rounded(value) for value in one.values],
         "rows": [[rounded(score, MAP_DIGITS) for score in row] for row in one.scores],
         "sinks": [rounded(share, MAP_DIGITS) for share in one.sinks(written.source)],
+        "learnedSinks": [rounded(share, MAP_DIGITS) for share in one.learned_sinks()],
         "intervals": None if one.intervals is None else ranges(written, one),
     }
 
