@@ -49,7 +49,7 @@ Audits that run only by name are not listed.
 TAIL = """
 Every row was computed with a tiny random model of one family (`make families`), and a test repeats it.
 Other families are on [the page of families](families.md); how to use each task is in
-[Explain and audit your own model](../how-to/your-own-model.md).
+[Taggers, question answering and other tasks](../how-to/tasks.md).
 """
 COMMANDS = ("ranking", "report on heads", "page")
 MARKED = "it compares with what people marked, which these data have not"

@@ -43,7 +43,7 @@ Trainer(model, arguments, train_dataset=encoded, data_collator=DataCollatorWithP
 model.save_pretrained("my-adapters")
 tokenizer.save_pretrained("my-adapters")
 
-import glasshead  # noqa: E402
+import glasshead
 
 explained = glasshead.explain(model, "a charming film with a dull ending", tokenizer=tokenizer)
 print(explained)

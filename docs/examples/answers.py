@@ -23,7 +23,7 @@ for _ in range(600):
 model.save_pretrained("turning-t5")
 tokenizer.save_pretrained("turning-t5")
 
-import glasshead  # noqa: E402
+import glasshead
 
 written = glasshead.generate("turning-t5", "red two blue four white")
 print(written.text)

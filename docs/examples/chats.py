@@ -66,7 +66,7 @@ for _ in range(200):
 model.save_pretrained("my-chatty")
 tokenizer.save_pretrained("my-chatty")
 
-import glasshead  # noqa: E402
+import glasshead
 
 chat = conversation("french", "hello")
 print(glasshead.generate("my-chatty", chat, tokens=1).answer)

@@ -75,7 +75,7 @@ for number in range(24):
     rows.append(f"corners-{number}.png,what colour is at the {corners[corner]} ?,{names[corner]}")
 Path("questions.csv").write_text("\n".join(rows))
 
-import glasshead  # noqa: E402
+import glasshead
 
 question = {"image": "photo.png", "text": "what colour is at the top right ?"}
 (one,) = glasshead.explain("my-vlm", question, answer=" blue", method="erasure-mean-embedding")

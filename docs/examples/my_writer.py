@@ -54,7 +54,7 @@ Trainer(model, arguments, train_dataset=encoded, data_collator=collator).train()
 model.save_pretrained("my-gpt")
 tokenizer.save_pretrained("my-gpt")
 
-import glasshead  # noqa: E402
+import glasshead
 
 written = glasshead.generate("my-gpt", "the key of the tables", strategy="beam=2")
 print(repr(written.answer), f"perplexity {written.perplexity:.1f}: {written.stop}")

@@ -43,7 +43,7 @@ Trainer(model, arguments, train_dataset=encoded, data_collator=DataCollatorWithP
 model.save_pretrained("my-bert")
 tokenizer.save_pretrained("my-bert")
 
-import glasshead  # noqa: E402
+import glasshead
 
 explained = glasshead.explain("my-bert", "a charming film with a dull ending")  # colours itself in a notebook
 print(explained.to_pandas()[["token", "score", "contribution"]])

@@ -17,6 +17,7 @@ NOTEBOOKS = {
         r"background-color:rgba",
         r"119 findings|findings in all",  # the card
         r"of the weight is on adjectives",
+        r"\]: .+\n(passes|fails)",  # the gate
     ],
     "signed-attention": [
         r"tanhmax  \[0\.43, 0\.0, -0\.43\]",
