@@ -112,7 +112,7 @@ def draw(folder: Path, card: dict[str, Any], colours: dict[str, str], file: Path
 def claims(card: dict[str, Any]) -> list[tuple[str, str, str]]:
     """The first two sentences of the audit that you can claim, and the first two that you cannot."""
     lines = []
-    for holds, mark, heading in (("yes", "✓", "You can say:"), ("no", "✗", "You cannot say:")):
+    for holds, mark, heading in (("yes", "✓", "You can claim:"), ("no", "✗", "Do not claim:")):
         sentences = [claim["says"] for claim in card["claims"] if claim["holds"] == holds][:2]
         lines += [("", "ink", heading), *((mark, holds, sentence) for sentence in sentences)]
     return lines
