@@ -16,7 +16,7 @@ def parse_seconds(parameter: str, typed: str) -> float:
     """
     words = typed.strip()
     if not TYPED.fullmatch(words):
-        raise ParameterError(parameter, f"is a time such as 90s, 10m or 2h, not {ascii(typed)[:60]}")
+        raise ParameterError(parameter, f"must be a time such as 90s, 10m or 2h, not {ascii(typed)[:60]}")
     number, unit = (words[:-1], words[-1]) if words[-1] in UNITS else (words, "s")
     return float(number) * UNITS[unit]
 

@@ -276,14 +276,14 @@ def test_dropout_by_either_name():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"attn_mask": torch.zeros(6, 6)}, "attn_mask is a boolean tensor"),
+        ({"attn_mask": torch.zeros(6, 6)}, "attn_mask must be a boolean tensor"),
         ({"attn_mask": torch.ones(6, 5, dtype=torch.bool)}, "does not fit"),
         (
             {"attn_mask": torch.ones(6, 6).bool(), "mask": torch.ones(6, 6).bool()},
             "mask and attn_mask are two",
         ),
         ({"dropout": 0.1, "dropout_p": 0.1}, "dropout and dropout_p are two names"),
-        ({"dropout_p": 1.0}, "`dropout` is a probability"),
+        ({"dropout_p": 1.0}, "`dropout` must be a probability"),
     ],
 )
 def test_arguments_that_do_not_fit(options, says):

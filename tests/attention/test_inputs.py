@@ -31,12 +31,15 @@ def call(q, k, v, **options):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda q, k, v: (q.numpy(), k, v), "q is a floating tensor .*, not ndarray"),
-        (lambda q, k, v: (q, k.long(), v), "k is a floating tensor .*, not torch.int64"),
-        (lambda q, k, v: (q[0], k, v), r"q, k and v are \[batch, heads, length, size\]; here q \[4, 5, 3\]"),
+        (lambda q, k, v: (q.numpy(), k, v), "q must be a floating tensor .*, not ndarray"),
+        (lambda q, k, v: (q, k.long(), v), "k must be a floating tensor .*, not torch.int64"),
+        (
+            lambda q, k, v: (q[0], k, v),
+            r"q, k and v must have the shape \[batch, heads, length, size\], not q \[4, 5, 3\]",
+        ),
         (
             lambda q, k, v: (q, k.double(), v),
-            "share one type, not torch.float32, torch.float64 and",
+            "must have one type, not torch.float32, torch.float64 and",
         ),
         (lambda q, k, v: (q, k, v.to("meta")), "on one device, not cpu, cpu and meta"),
         (lambda q, k, v: (q[:1], k, v), "one batch size"),
@@ -57,10 +60,10 @@ def test_shapes_that_do_not_fit(change, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dropout": 1.0}, r"`dropout` is a probability in \[0, 1\), not 1.0"),
+        ({"dropout": 1.0}, r"`dropout` must be a probability in \[0, 1\), not 1.0"),
         ({"dropout": -0.1}, "not -0.1"),
         ({"dropout": "0.1"}, "not '0.1'"),
-        ({"scale": float("inf")}, "the scale is a finite number, not inf"),
+        ({"scale": float("inf")}, "the scale must be a finite number, not inf"),
         ({"scale": "1"}, "not '1'"),
         ({"mask": torch.ones(2, 5)}, "boolean"),
     ],

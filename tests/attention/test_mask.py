@@ -104,8 +104,8 @@ def test_a_mask_for_another_call(mask, message):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"padding": booleans(2, 3)}, r"padding is \[batch, 4\], not \[2, 3\]"),
-        ({"padding": booleans(4)}, r"padding is \[batch, 4\]"),
+        ({"padding": booleans(2, 3)}, r"padding must be \[batch, 4\], not \[2, 3\]"),
+        ({"padding": booleans(4)}, r"padding must be \[batch, 4\]"),
         ({"padding": torch.ones(2, 4)}, "boolean"),
         ({"attn_mask": booleans(3, 4)}, r"attn_mask is \[batch, heads, 3, 4\], not \[3, 4\]"),
         ({"attn_mask": booleans(1, 1, 4, 3)}, "attn_mask is"),

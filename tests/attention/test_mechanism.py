@@ -131,12 +131,12 @@ def test_what_is_saved_belongs_to_the_mechanism():
         ({"activation": "tanhmx"}, "unknown activation 'tanhmx': did you mean 'tanhmax'"),
         ({"activation": "shaw"}, "unknown activation 'shaw'"),
         ({"position": "tanhmax"}, "unknown position 'tanhmax'"),
-        ({"position": {"mapping": "clip"}}, r"the position is a name or \{\"name\": …, options\}"),
-        ({"position": {"name": 3}}, "the position is a name or"),
-        ({"position": None}, "the position is a name or .*, not None"),
-        ({"activation": ["tanhmax"]}, "the activation is a name or"),
-        (3, "a mechanism is a word or a mapping, not int"),
-        (None, "a mechanism is a word or a mapping, not NoneType"),
+        ({"position": {"mapping": "clip"}}, r"the position must be a name or \{\"name\": …, options\}"),
+        ({"position": {"name": 3}}, "the position must be a name or"),
+        ({"position": None}, "the position must be a name or .*, not None"),
+        ({"activation": ["tanhmax"]}, "the activation must be a name or"),
+        (3, "a mechanism must be a word or a mapping, not int"),
+        (None, "a mechanism must be a word or a mapping, not NoneType"),
         (
             {"position": {"name": "distance-aware", "maping": "clip"}},
             "position 'distance-aware' has no option 'maping': did you mean 'mapping'",
@@ -177,7 +177,7 @@ def test_what_learns_needs_sizes(name):
 @pytest.mark.parametrize("value", [0, -1, 2.0])
 @pytest.mark.wrong_types
 def test_sizes_are_whole_numbers(name, size, value):
-    with pytest.raises(InputError, match=f"{size} is a whole number above 0, not {value}"):
+    with pytest.raises(InputError, match=f"{size} must be a whole number above 0, not {value}"):
         mechanism(name, **HEADS | {size: value})
 
 

@@ -314,14 +314,14 @@ def test_a_layer_saves_and_loads():
             {"head_combination": "add", "value_dim": 2},
             r"summed heads have the size 6 of the layer, not 2: leave `value_dim` out",
         ),
-        ({"head_combination": "mean"}, "`head_combination` is concat or sum, not 'mean'"),
+        ({"head_combination": "mean"}, "`head_combination` must be concat or sum, not 'mean'"),
         ({"num_heads": 4}, "4 heads do not divide the size 6: give `head_dim`"),
         ({"num_heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give `value_dim`"),
         ({"kv_heads": 2}, "3 query heads cannot share 2 key heads"),
         ({"kv_heads": 0}, "3 query heads cannot share 0 key heads"),
         ({"num_heads": 0}, "0 query heads cannot share 0 key heads"),
         ({"head_dim": 0}, "`head_dim` must be at least 1, not 0"),
-        ({"dropout": 1.0}, r"`dropout` is a probability in \[0, 1\), not 1.0"),
+        ({"dropout": 1.0}, r"`dropout` must be a probability in \[0, 1\), not 1.0"),
         ({"mechanism": "tanhmx"}, "did you mean 'tanhmax'"),
     ],
 )
@@ -334,10 +334,10 @@ def test_wrong_sizes(arguments, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda made: made(sequence(size=4)), r"x is \[batch, length, 6\], not \[2, 5, 4\]"),
-        (lambda made: made(sequence()[0]), r"x is \[batch, length, 6\], not \[5, 6\]"),
-        (lambda made: made(sequence(), sequence(size=4)), r"context is \[batch, length, 6\]"),
-        (lambda made: made(sequence(), sequence()[:1]), "q, k and v have one batch size"),
+        (lambda made: made(sequence(size=4)), r"x must be \[batch, length, 6\], not \[2, 5, 4\]"),
+        (lambda made: made(sequence()[0]), r"x must be \[batch, length, 6\], not \[5, 6\]"),
+        (lambda made: made(sequence(), sequence(size=4)), r"context must be \[batch, length, 6\]"),
+        (lambda made: made(sequence(), sequence()[:1]), "q, k and v must have one batch size"),
         (
             lambda made: made(sequence(), mask=torch.ones(5, 5, dtype=torch.bool)),
             r"padding \[batch, keys\] = \[2, 5\], not \[5, 5\]: give pairs .* as mask\[None, None\]",

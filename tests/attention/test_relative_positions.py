@@ -66,7 +66,7 @@ def test_no_texts_and_no_tokens(name, shape):
 @pytest.mark.parametrize("clip", [0, -1, 2.5, True, "16"])
 @pytest.mark.wrong_types
 def test_shaw_clips_at_a_whole_number(clip):
-    with pytest.raises(InputError, match="clip is a whole number above 0"):
+    with pytest.raises(InputError, match="clip must be a whole number above 0"):
         Shaw(HeadSizes(2, 4, 4), clip=clip)
 
 
@@ -83,7 +83,7 @@ def test_transformer_xl_takes_an_odd_size():
 @pytest.mark.parametrize("size", [0, -2, 7, 2.0, "12"])
 @pytest.mark.wrong_types
 def test_transformer_xl_has_an_r_of_pairs(size):
-    with pytest.raises(InputError, match=r"relative_dim`? is"):
+    with pytest.raises(InputError, match=r"relative_dim`? must be"):
         TransformerXL(HeadSizes(2, 4, 4), relative_dim=size)
 
 
@@ -184,7 +184,7 @@ def test_cosine_refuses_what_is_beyond_its_reach():
         attend(using, *random(3, 1, 2, 9, 4))
     with pytest.raises(InputError, match="scale above 0"):
         attend(using, *random(3, 1, 2, 4, 4), scale=-1.0)
-    with pytest.raises(InputError, match="reach is a whole number above 0"):
+    with pytest.raises(InputError, match="reach must be a whole number above 0"):
         mechanism({"position": {"name": "cosine", "reach": 0}})
 
 

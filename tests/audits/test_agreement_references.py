@@ -93,7 +93,7 @@ def test_a_reference_with_the_numbers_of_the_explanation_is_left_out():
         ({"references": "attention"}, "`references` names 'attention', the audited explanation itself"),
         ({"references": "gradient"}, "`references` need not name 'gradient'"),
         ({"references": "random", "audits": "tokens"}, "`references` is for `audits='agreement'`"),
-        ({"references": 7}, "`references` is a word or a list of words, not 7"),
+        ({"references": 7}, "`references` must be a word or a list of words, not 7"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_anything_is_opened(options, said):

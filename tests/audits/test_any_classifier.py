@@ -98,7 +98,7 @@ def test_what_it_cannot_do_is_one_line(tmp_path):
         "audit has no option 'lmit'": {"lmit": 3},
         "unknown audit": {"audits": ["agrement"]},
         "has no split 'tset'": {"split": "tset"},
-        "`limit` is at least 1, not 0": {"limit": 0},
+        "`limit` must be at least 1, not 0": {"limit": 0},
     }.items():
         with pytest.raises(InputError, match=says) as refusal:
             glasshead.audit(model, data, tokenizer=tokenizer, **options)

@@ -235,8 +235,8 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
             "knows the classes negative, positive, but the data have ratings",
         ),
         ("encoder rating", {"audits": ["tokens"]}, "words have no class if ratings are predicted"),
-        ("encoder", {"draws": 2000}, "`draws` is from 1 to 1,000, not 2000"),
-        ("encoder", {"draws": 0}, "`draws` is from 1 to 1,000, not 0"),
+        ("encoder", {"draws": 2000}, "`draws` must be from 1 to 1,000, not 2000"),
+        ("encoder", {"draws": 0}, "`draws` must be from 1 to 1,000, not 0"),
         (
             "encoder",
             {"layer": 7},

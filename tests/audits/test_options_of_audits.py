@@ -17,10 +17,10 @@ DOORS = {
     "rank": partial(glasshead.rank, RUN, ROWS, methods=["attention", "random"], limit=4),
 }
 NONSENSE = {
-    "progress": (3, "`progress` is a function or True or False, not 3"),
-    "effects": ("no", "`effects` is True or False, not 'no'"),
-    "trust_remote_code": ("no", "`trust_remote_code` is True or False"),
-    "ray": (7, "`ray` is a word, not 7"),
+    "progress": (3, "`progress` must be a function or True or False, not 3"),
+    "effects": ("no", "`effects` must be True or False, not 'no'"),
+    "trust_remote_code": ("no", "`trust_remote_code` must be True or False"),
+    "ray": (7, "`ray` must be a word, not 7"),
 }
 OWN = {"effects": ("heads",), "ray": ("audit",)}
 CASES = [(door, option) for option in NONSENSE for door in OWN.get(option, DOORS)]

@@ -235,7 +235,7 @@ def test_the_model_stays_as_it_is_and_a_seed_says_all(run, data):
         ({"removals": ()}, "is empty"),
         ({"statistic": "comprehensivness"}, "did you mean 'comprehensiveness'"),
         ({"level": "sentence"}, "has no option 'level'"),
-        ({"limit": 0}, "`limit` is at least 1, not 0"),
+        ({"limit": 0}, "`limit` must be at least 1, not 0"),
         ({"draws": 5}, "has no option 'draws'"),
     ],
 )

@@ -83,7 +83,7 @@ def test_other_options_do_not_pass_for_those_that_were_asked(hub):
         ("limit = ", "is not TOML"),
         ('[models.a]\nmodel = "b"', "list.toml: a has no data"),
         ('[models.a]\nmodel = "b"\ndata = "c"\nlimits = 3', "unknown option 'limits': did you mean 'limit'"),
-        ('[models.a]\nmodel = "b"\ndata = "c"\nlimit = 0', "list.toml: a: limit is at least 1"),
+        ('[models.a]\nmodel = "b"\ndata = "c"\nlimit = 0', "list.toml: a: limit must be at least 1"),
         ('[models."a/b"]\nmodel = "b"\ndata = "c"', "'a/b' cannot name a folder"),
         ('[models.".."]\nmodel = "b"\ndata = "c"', "'..' cannot name a folder"),
         ('[models."index.html"]\nmodel = "b"\ndata = "c"', "'index.html' cannot name a folder"),

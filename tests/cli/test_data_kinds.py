@@ -102,7 +102,7 @@ def test_what_to_type_is_said_one_after_the_other(model, tmp_path):
     assert "is UTF-8 and not latin-1: read it with --encoding utf-8" in refusal(
         tmp_path, "audit", model, written_in_utf8(path), *NAMED, *out
     )
-    assert "--encoding is a name such as latin-1" in refusal(
+    assert "--encoding must be a name such as latin-1" in refusal(
         tmp_path, "audit", model, path, "--encoding", "latn", *out
     )
 

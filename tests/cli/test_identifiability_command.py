@@ -127,7 +127,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
     ("options", "words"),
     [
         (("--layers", "9"), "no attention layer 9"),
-        (("--layers", "0,x"), "--layers is 'all' or numbers"),
+        (("--layers", "0,x"), "--layers must be 'all' or numbers"),
         (("--heads", "4"), "no head 4"),
         (("--rows", "15"), "no text has a row 15"),
         (("--rows", "sls"), "unknown rows 'sls'"),

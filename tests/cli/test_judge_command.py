@@ -121,10 +121,10 @@ def test_the_usual_level_is_the_one_of_the_audit(audited):
 @pytest.mark.parametrize("level", [0.5, 1.0, -1.0, float("nan")])
 def test_what_is_no_level_is_refused(audited, tmp_path, level):
     folder, _ = audited
-    assert "--level is a confidence level between 0.5 and 1" in refusal(
+    assert "--level must be a confidence level between 0.5 and 1" in refusal(
         tmp_path, "judge", folder, "--level", level
     )
-    with pytest.raises(InputError, match="`level` is a confidence level"):
+    with pytest.raises(InputError, match="`level` must be a confidence level"):
         front_door.judge(folder, level=level)
 
 

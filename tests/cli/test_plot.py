@@ -52,7 +52,7 @@ def test_options_reach_the_plot(tmp_path, monkeypatch):
         (["distance-aware", "--out", "a.png", "--v", "nan"], "--v takes 1 to 4 numbers"),
         (["distance-aware", "--out", "a.png", "--v", "1,2,3,4,5"], "--v takes 1 to 4 numbers"),
         (["distance-aware", "--out", "a.png", "--curves", ""], "--curves takes 1 to 9 numbers"),
-        (["distance-aware", "--out", "a.png", "--curves", "50"], "v is between −20 and 20, not 50"),
+        (["distance-aware", "--out", "a.png", "--curves", "50"], "v must be between −20 and 20, not 50"),
     ],
 )
 def test_bad_input_is_refused(tmp_path, monkeypatch, arguments, message):

@@ -196,7 +196,7 @@ class TestTheSettings:
             (("--attention", '{"activation"'), "is not JSON"),
             (("--attention", '{"position": {"name": "distance-aware", "maping": "clip"}}'), "'mapping'?"),
             (("--attention", '{"activaton": "tanhmax"}'), "did you mean 'activation'?"),
-            (("--head-combination", "added"), "is concat or sum"),
+            (("--head-combination", "added"), "must be concat or sum"),
             (
                 ("--head-combination", "sum", "--d-v", 8),
                 "of the layer, not 8: leave --d-v out, or use --head-combination concat",

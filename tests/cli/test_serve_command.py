@@ -24,10 +24,10 @@ def test_a_taken_port(tmp_path, taken):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--port", "-1"], "--port is between 0 (any that is free) and 65,535"),
-        (["--seconds", "0"], "--seconds is a number above 0"),
-        (["--allow-host", "http://example.org/"], "--allow-host is a name such as example.org"),
-        (["--port", "65536"], "--port is between"),
+        (["--port", "-1"], "--port must be between 0 (any that is free) and 65,535"),
+        (["--seconds", "0"], "--seconds must be a number above 0"),
+        (["--allow-host", "http://example.org/"], "--allow-host must be a name such as example.org"),
+        (["--port", "65536"], "--port must be between"),
         (["--token", "short"], "--token has at least 8 characters"),
         (["--audits", "gone"], "--audits"),
         (["--host", "no.such.host.invalid"], "cannot listen at no.such.host.invalid"),

@@ -82,13 +82,13 @@ def test_files_of_texts_of_tags_and_of_trees(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"encoding": "latn-1"}, "`encoding` is a name such as latin-1"),
-        ({"encoding": "base64"}, "`encoding` is a name such as latin-1"),
-        ({"encoding": 3}, "`encoding` is a name such as latin-1"),
-        ({"separator": ""}, "`separator` is one character"),
-        ({"separator": "::"}, "`separator` is one character"),
-        ({"separator": '"'}, "`separator` is one character"),
-        ({"separator": 3}, "`separator` is one character"),
+        ({"encoding": "latn-1"}, "`encoding` must be a name such as latin-1"),
+        ({"encoding": "base64"}, "`encoding` must be a name such as latin-1"),
+        ({"encoding": 3}, "`encoding` must be a name such as latin-1"),
+        ({"separator": ""}, "`separator` must be one character"),
+        ({"separator": "::"}, "`separator` must be one character"),
+        ({"separator": '"'}, "`separator` must be one character"),
+        ({"separator": 3}, "`separator` must be one character"),
     ],
 )
 def test_what_is_no_encoding_or_separator(options, said):

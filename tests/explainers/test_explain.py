@@ -78,13 +78,13 @@ def test_refusals_are_one_line(bert):
         "needs its tokenizer": {"tokenizer": None},
         "2 texts need as many second texts": {"pairs": ["one"]},
         "there is nothing to explain": {"texts": []},
-        "a text is a string, not 3": {"texts": iter([3])},
-        "a text is a string, not b'a film'$": {"texts": b"a film"},
-        "a text is a string, not bytearray": {"texts": bytearray(b"a film")},
-        "a text is a string, not {'text': 'a film'}": {"texts": {"text": "a film"}},
-        "`trust_remote_code` is True or False": {"trust_remote_code": "no"},
-        "`head` is a number, mean, max, min, sum": {"head": "first"},
-        "`labels` is a mapping of names to values": {"labels": ["bad", "good"]},
+        "a text must be a string, not 3": {"texts": iter([3])},
+        "a text must be a string, not b'a film'$": {"texts": b"a film"},
+        "a text must be a string, not bytearray": {"texts": bytearray(b"a film")},
+        "a text must be a string, not {'text': 'a film'}": {"texts": {"text": "a film"}},
+        "`trust_remote_code` must be True or False": {"trust_remote_code": "no"},
+        "`head` must be a number, mean, max, min, sum": {"head": "first"},
+        "`labels` must be a mapping of names to values": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():
         with pytest.raises(InputError, match=says) as refusal:

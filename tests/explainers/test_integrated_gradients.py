@@ -114,11 +114,11 @@ def test_one_step_is_called_one():
     ("name", "message"),
     [
         (f"{NAME}+steps=3", "has no option 'steps': it has 'n_steps' and 'baselines'"),
-        (f"{NAME}+n_steps=0", "'n_steps' is a whole number from 1 on, not 0"),
-        (f"{NAME}+n_steps=many", "'n_steps' is a whole number from 1 on, not many"),
-        (f"{NAME}+baselines=cls", "'baselines' is 'pad' or 'mask' or 'unk' or 'zero', not 'cls'"),
+        (f"{NAME}+n_steps=0", "'n_steps' must be a whole number from 1 on, not 0"),
+        (f"{NAME}+n_steps=many", "'n_steps' must be a whole number from 1 on, not many"),
+        (f"{NAME}+baselines=cls", "'baselines' must be 'pad' or 'mask' or 'unk' or 'zero', not 'cls'"),
         ("captum:deep-lift+n_steps=3", "has no option 'n_steps': it has 'baselines'"),
-        ("captum:lime+baselines=zero", "'baselines' is 'mask' or 'unk' or 'pad', not 'zero'"),
+        ("captum:lime+baselines=zero", "'baselines' must be 'mask' or 'unk' or 'pad', not 'zero'"),
     ],
 )
 def test_options_that_do_not_exist(name, message):

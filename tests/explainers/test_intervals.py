@@ -275,7 +275,7 @@ def test_refusals():
     with pytest.raises(InputError, match="not the weights of this model, these texts"):
         with_intervals(attributions[::-1], *before)
     for tolerance in (-0.1, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="the tolerance is a number of at least 0"):
+        with pytest.raises(InputError, match="the tolerance must be a number of at least 0"):
             with_intervals(attributions, *before, tolerance=tolerance)
     half = copy.deepcopy(kind.model).to(torch.bfloat16)
     with pytest.raises(InputError, match="half precision"):

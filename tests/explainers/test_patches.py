@@ -307,7 +307,7 @@ def test_what_is_no_image_is_refused_in_one_line(tmp_path):
     with pytest.raises(InputError, match="one image at a time"):
         glasshead.explain(image_model(), pictures(1), pairs=["b"], tokenizer=processor())
     kind = bert()
-    with pytest.raises(InputError, match=r"a text is a string|is an image, and this model reads texts"):
+    with pytest.raises(InputError, match=r"a text must be a string|is an image, and this model reads texts"):
         glasshead.explain(kind.model, pictures(1), tokenizer=kind.tokenizer)
 
 

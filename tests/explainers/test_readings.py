@@ -136,7 +136,7 @@ def test_a_learned_query_is_no_token():
         ("layer-mean+reading=1", "unknown reading 1.0: choose from"),
         ("layer-mean+depth=to", "'layer-mean' has no option 'depth': it has 'reading'"),
         ("layer-mean+reading", "has the form name=value"),
-        ("rollout+discard=to", "discard is a share from 0 to below 1, not to"),
+        ("rollout+discard=to", "discard must be a share from 0 to below 1, not to"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(name, said):

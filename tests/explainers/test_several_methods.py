@@ -84,7 +84,7 @@ def test_each_method_has_a_scale_of_its_own():
         (["attention", "attention"], "names 'attention' twice"),
         ([], "is empty"),
         (["attention", "zz"], "zz"),
-        ([3], "is a word or a list of words"),
+        ([3], "must be a word or a list of words"),
     ],
 )
 def test_what_is_no_list_of_methods(methods, says):

@@ -225,7 +225,7 @@ def test_a_window_is_only_in_the_models_own_mask():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"length": 0}, "`length` is a number of tokens from 1"),
+        ({"length": 0}, "`length` must be a number of tokens from 1"),
         ({"device": "abacus"}, "no device 'abacus' here"),
         ({"spec": "tanmax"}, "did you mean 'tanhmax'"),
     ],

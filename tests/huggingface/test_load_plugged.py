@@ -203,7 +203,7 @@ def test_classes_that_do_not_fit_are_refused(saved):
     _, folder = saved
     with pytest.raises(InputError, match="AutoModelForImageClassification has no model for 'bert'"):
         glasshead.load(folder, hf.AutoModelForImageClassification)
-    with pytest.raises(InputError, match="cls is a class of transformers models"):
+    with pytest.raises(InputError, match="cls must be a class of transformers models"):
         glasshead.load(folder, dict)
 
 

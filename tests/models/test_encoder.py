@@ -366,7 +366,7 @@ def test_initial_values():
         ({"initializer_range": 0.0}, "`initializer_range` must be a positive number"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"pooling": "frist"}, "did you mean 'first'"),
-        ({"head_combination": "mean"}, "`head_combination` is concat or sum, not 'mean'"),
+        ({"head_combination": "mean"}, "`head_combination` must be concat or sum, not 'mean'"),
         ({"num_attention_heads": 5}, "5 heads do not divide the size 12"),
         (
             {"head_combination": "add", "value_dim": 4},

@@ -245,7 +245,7 @@ def test_answers_and_contexts_of_tables():
         ([{"question": "", "context": ["Name1 value1"]}], "row 1 has nothing in the column 'question'"),
         ([{"question": "Name1", "context": ["Name1 value1", " "]}], "row 1: passage 2 has no text"),
         ([{"question": "Name1", "context": "[Name1]"}], "is not a JSON list"),
-        ([{"question": "Name1", "context": "[1]"}], "row 1: a passage is a text"),
+        ([{"question": "Name1", "context": "[1]"}], "row 1: a passage must be a text"),
         ([{"question": "Name1", "context": "a", "answer": True}], "a text or a number, not True"),
         (
             [{"question": "Name1", "context": ["Name1 value1"] * 90, "answer": "value1"}],

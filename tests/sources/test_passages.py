@@ -153,7 +153,7 @@ def test_documents_with_an_instruction_of_their_own_stand_in_the_message():
 
 
 def test_a_chat_that_the_assistant_ends_is_refused():
-    with pytest.raises(InputError, match="ends with a message of the user"):
+    with pytest.raises(InputError, match="must end with a user message"):
         frame(CHAT, [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "It is"}])
 
 

@@ -263,7 +263,7 @@ def test_what_cannot_be_asked(changes, says):
         ({"text": ["good"], "answer_start": [0]}, "row 1: the answer 'good' is not at answer_start"),
         ("plot plot", "is not at answer_start"),
         ({"text": [], "answer_start": []}, "none of these rows has an answer"),
-        (3, "is a text and the number of a character"),
+        (3, "must be a text and the number of a character"),
         ("t", "more than once"),
     ],
 )

@@ -397,7 +397,7 @@ def test_nothing_is_left_after_an_exception(error):
 def test_a_pass_that_failed_does_not_swallow_the_next():
     model, x = Stack("softmax", "softmax"), sequence()
     with record(model) as trace:
-        with pytest.raises(InputError, match="x is"):
+        with pytest.raises(InputError, match="x must be"):
             model(x[..., :5])
         model(x)
     assert [len(each) for each in trace.passes] == [2]
@@ -446,7 +446,7 @@ def test_a_kept_graph_reaches_queries_scores_and_parameters():
         ({"layers": [0, 2]}, "no attention layer 2: they are numbered 0 to 1"),
         ({"heads": [3]}, "there is no head 3: there are 3 heads"),
         ({"rows": [-8]}, "there is no row -8: there are 7 rows"),
-        ({"heads": 3}, "heads are whole numbers"),
+        ({"heads": 3}, "heads must be whole numbers"),
         *(({"layers": each}, "list of numbers from 0") for each in ([-1], [], "12", 3, ["0"])),
         ({"rows": [0], "keep_graph": True}, "leave heads and rows out"),
         ({"keep_graph": True}, "no graph to keep"),

@@ -157,7 +157,7 @@ def test_refused(change, says):
         ({"attention": 3}, "`attention` must be a word or a mapping, not 3"),
         ({"attention": {"activaton": "relu"}}, "did you mean 'activation'"),
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
-        ({"head_combination": "joined"}, "is concat or sum"),
+        ({"head_combination": "joined"}, "must be concat or sum"),
         ({"head_combination": "add", "value_dim": 4}, "have the size 64 of the layer, not 4"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"temperature": 2.0}, "no option `temperature`: it is one of pooled"),

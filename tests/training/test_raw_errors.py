@@ -233,4 +233,4 @@ def test_a_file_that_a_run_was_not_trained_on_is_read_whole(data, split, tmp_pat
 
 
 def test_bytes_are_no_second_text(subject):
-    refused("a text is a string, not b'c'", glasshead.explain, subject, ["a"], pairs=b"c")
+    refused("a text must be a string, not b'c'", glasshead.explain, subject, ["a"], pairs=b"c")

@@ -81,7 +81,7 @@ def as_pairs(attn_mask: Tensor) -> Tensor:
     """
     if not isinstance(attn_mask, Tensor) or attn_mask.dtype != torch.bool:
         kind = attn_mask.dtype if isinstance(attn_mask, Tensor) else type(attn_mask).__name__
-        raise InputError(f"attn_mask is a boolean tensor, true = may attend, not {kind}")
+        raise InputError(f"attn_mask must be a boolean tensor, true = may attend, not {kind}")
     return attn_mask[(None,) * max(0, 4 - attn_mask.ndim)]
 
 
@@ -140,7 +140,7 @@ def parse_rows(what: str, numbers: Sequence[int], count: int) -> tuple[int, ...]
     try:
         indices = [index(number) for number in numbers]
     except TypeError:
-        raise InputError(f"{what}s are whole numbers like [0, 5], not {numbers!r}") from None
+        raise InputError(f"{what}s must be whole numbers like [0, 5], not {numbers!r}") from None
     absent = [number for number in indices if not -count <= number < count]
     if absent:
         raise InputError(f"there is no {what} {absent[0]}: there are {count} {what}s")

@@ -55,7 +55,7 @@ class Mask:
         if self.padding is not None:
             check_boolean(self.padding)
             if self.padding.ndim != 2 or self.padding.shape[1] != self.keys:
-                raise InputError(f"padding is [batch, {self.keys}], not {list(self.padding.shape)}")
+                raise InputError(f"padding must be [batch, {self.keys}], not {list(self.padding.shape)}")
         if self.attn_mask is not None:
             check_boolean(self.attn_mask)
             if self.attn_mask.ndim != 4 or self.attn_mask.shape[2:] != (self.queries, self.keys):
@@ -289,7 +289,9 @@ def check_boolean(mask: object) -> None:
         advice = "compare an additive mask with 0"
         if isinstance(mask, Tensor) and not mask.is_floating_point():
             advice = "make it one with .bool()"
-        raise InputError(f"a mask is a boolean tensor, true where a query may attend, not {kind}: {advice}")
+        raise InputError(
+            f"a mask must be a boolean tensor, true where a query may attend, not {kind}: {advice}"
+        )
 
 
 def check_device(mask: Tensor, device: torch.device) -> None:

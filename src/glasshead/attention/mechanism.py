@@ -169,7 +169,7 @@ class AttentionInputs:
         if scale is None:
             scale = q.shape[-1] ** -0.5
         elif not isinstance(scale, Real) or not math.isfinite(scale):
-            raise InputError(f"the scale is a finite number, not {scale!r}")
+            raise InputError(f"the scale must be a finite number, not {scale!r}")
         read = Mask.of(q, k, mask, is_causal)
         if mechanism.position.needs_positions:
             read = read.with_position_policy(mechanism.position.reach)

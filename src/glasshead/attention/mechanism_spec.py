@@ -31,13 +31,13 @@ def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
                 full[part] = parse({part: value})[part]
         return full
     if not isinstance(spec, Mapping):
-        raise InputError(f"a mechanism is a word or a mapping, not {type(spec).__name__}")
+        raise InputError(f"a mechanism must be a word or a mapping, not {type(spec).__name__}")
     for part, value in spec.items():
         if part not in full:
             raise InputError(f"a mechanism has no {part!r}: {did_you_mean(str(part), full)}")
         options = {"name": value} if isinstance(value, str) else value
         if not isinstance(options, Mapping) or not isinstance(options.get("name"), str):
-            raise InputError(f'the {part} is a name or {{"name": …, options}}, not {value!r}')
+            raise InputError(f'the {part} must be a name or {{"name": …, options}}, not {value!r}')
         (ACTIVATIONS if part == "activation" else POSITIONS)[options["name"]]
         full[part] = dict(options)
     return full

@@ -33,7 +33,7 @@ def parse_head_combination(word: str) -> Literal["concat", "add"]:
         InputError: on another word.
     """
     if word not in HEAD_COMBINATIONS:
-        raise ParameterError("head_combination", f"is concat or sum, not {word!r}")
+        raise ParameterError("head_combination", f"must be concat or sum, not {word!r}")
     return HEAD_COMBINATIONS[word]
 
 
@@ -206,7 +206,7 @@ def size_per_head(size: int, heads: int, option: str) -> int:
 def check_sequence(sequence: Tensor, size: int, name: str) -> None:
     """Raise InputError unless this is a batch of sequences of vectors of that size."""
     if sequence.ndim != 3 or sequence.shape[2] != size:
-        raise InputError(f"{name} is [batch, length, {size}], not {list(sequence.shape)}")
+        raise InputError(f"{name} must be [batch, length, {size}], not {list(sequence.shape)}")
 
 
 def split_heads(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b h n d"]:

@@ -147,7 +147,7 @@ def whole_number(name: str, value: object) -> int:
         InputError: unless it is a whole number above 0.
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name} is a whole number above 0, not {value!r}")
+        raise InputError(f"{name} must be a whole number above 0, not {value!r}")
     return value
 
 

@@ -143,7 +143,7 @@ class Adversarial(Audit):
         self, epsilon: float = EPSILON, texts: int | None = TEXTS, pass_texts: int | None = PASS_TEXTS
     ) -> None:
         if not 0 < epsilon < 1:
-            raise InputError(f"epsilon is a change of a prediction, between 0 and 1, not {epsilon}")
+            raise InputError(f"epsilon must be a change of a prediction, between 0 and 1, not {epsilon}")
         for limit in (texts, pass_texts):
             if limit is not None and limit < 1:
                 raise InputError(f"the audit needs at least one text, not {limit}")

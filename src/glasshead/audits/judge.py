@@ -199,7 +199,9 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
 def check_level(level: float) -> None:
     """Raise ParameterError for what is not a confidence level."""
     if not 0.5 < level < 1:
-        raise ParameterError("level", f"is a confidence level between 0.5 and 1, such as 0.99, not {level}")
+        raise ParameterError(
+            "level", f"must be a confidence level between 0.5 and 1, such as 0.99, not {level}"
+        )
 
 
 def facts_again(card: AuditCard, inputs: Table, settings: Settings, by: Sequence[str]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def listed_answers(answers: Any, where: str) -> list[tuple[str, int | None]]:
     for text, start in pairs:
         if not isinstance(text, str) or not (start is None or (isinstance(start, int) and start >= 0)):
             raise InputError(
-                f"{where}: an answer is a text and the number of a character, not {text!r}, {start!r}"
+                f"{where}: an answer must be a text and the number of a character, not {text!r}, {start!r}"
             )
     return [(text, start) for text, start in pairs if text]
 

@@ -277,7 +277,7 @@ def images_and_text(source: Any) -> tuple[list[Any], Any] | None:
         return None
     if unknown := set(source) - {IMAGE, IMAGES, TEXT}:
         raise InputError(
-            f"an image with a text is image and text, not {', '.join(sorted(map(str, unknown)))}"
+            f"an image with a text must be image and text, not {', '.join(sorted(map(str, unknown)))}"
         )
     if not (isinstance(source.get(TEXT), str) or is_chat(source.get(TEXT))):
         raise InputError('an image needs a text: give {"image": …, "text": "What is …?"}')

@@ -64,13 +64,14 @@ class LoadOptions:
             raise InputError(f"a split seed of {self.split_seed} is not possible: give 0 or more")
         if self.encoding is not None and not is_encoding(self.encoding):
             raise ParameterError(
-                "encoding", f"is a name such as latin-1, cp1252 or utf-16, not {ascii(self.encoding)[:60]}"
+                "encoding",
+                f"must be a name such as latin-1, cp1252 or utf-16, not {ascii(self.encoding)[:60]}",
             )
         if self.separator is not None:
             separator = TABS.get(self.separator, self.separator)
             if not isinstance(separator, str) or len(separator) != 1 or separator in NO_SEPARATORS:
                 raise ParameterError(
-                    "separator", f"is one character such as ';', or tab, not {ascii(separator)[:60]}"
+                    "separator", f"must be one character such as ';', or tab, not {ascii(separator)[:60]}"
                 )
             object.__setattr__(self, "separator", separator)
 

@@ -99,5 +99,5 @@ def as_texts(texts: str | Iterable[str]) -> list[str]:
     for text in listed:
         if not isinstance(text, str):
             second = "; second texts are a separate argument, pairs" if isinstance(text, tuple) else ""
-            raise InputError(f"a text is a string, not {text!r}{second}")
+            raise InputError(f"a text must be a string, not {text!r}{second}")
     return listed

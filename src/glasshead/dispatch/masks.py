@@ -172,7 +172,7 @@ def split_additive_mask(attention_mask: Tensor) -> tuple[Tensor, Tensor | None]:
     if attention_mask.dtype in (CAUSAL, WHOLE) and not (readable and bool((attention_mask > 0).any())):
         return attention_mask == 0, None
     if not attention_mask.is_floating_point():
-        raise InputError(f"a mask of four dimensions is boolean or additive, not {attention_mask.dtype}")
+        raise InputError(f"a mask of four dimensions must be boolean or additive, not {attention_mask.dtype}")
     allowed = attention_mask > LEAST_FORBIDDING
     bias = attention_mask.masked_fill(~allowed, 0.0)
     return allowed, bias if bool(bias.any()) else None

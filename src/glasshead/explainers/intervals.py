@@ -159,7 +159,7 @@ def require_weights(explainer: Explainer) -> None:
 def check_tolerance(tolerance: float) -> None:
     """Raise InputError for what is not a tolerance."""
     if not 0 <= tolerance < np.inf:
-        raise InputError(f"the tolerance is a number of at least 0, not {tolerance}")
+        raise InputError(f"the tolerance must be a number of at least 0, not {tolerance}")
 
 
 def unit_membership(

@@ -33,9 +33,9 @@ def take_options(
             known = " and ".join(map(repr, defaults))
             raise InputError(f"the method {method!r} has no option {option!r}: it has {known}")
         if isinstance(defaults[option], int) and (isinstance(value, str) or value < 1 or value % 1):
-            raise InputError(f"{option!r} is a whole number from 1 on, not {value}")
+            raise InputError(f"{option!r} must be a whole number from 1 on, not {value}")
         if isinstance(defaults[option], str) and value not in choices:
-            raise InputError(f"{option!r} is {' or '.join(map(repr, choices))}, not {value!r}")
+            raise InputError(f"{option!r} must be {' or '.join(map(repr, choices))}, not {value!r}")
     return {
         name: int(given.get(name, default)) if isinstance(default, int) else given.get(name, default)
         for name, default in defaults.items()

@@ -57,7 +57,7 @@ class Rollout(StackExplainer):
         shares = take_options(self.name, options, defaults)
         for option, value in shares.items():
             if isinstance(value, str) or not 0 <= value < 1:
-                raise InputError(f"{option} is a share from 0 to below 1, not {value}")
+                raise InputError(f"{option} must be a share from 0 to below 1, not {value}")
         return Rollout(absolute=self.absolute, **shares)
 
     def settings(self, context: ExplanationContext) -> str | None:

@@ -120,7 +120,7 @@ def doctor(
         InputError: if there is no such model, mechanism or device.
     """
     if length is not None and length < 1:
-        raise ParameterError("length", f"is a number of tokens from 1, not {length}")
+        raise ParameterError("length", f"must be a number of tokens from 1, not {length}")
     target = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     subject = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))

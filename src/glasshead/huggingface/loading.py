@@ -263,7 +263,7 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
     mapping = getattr(cls, "_model_mapping", None)
     if mapping is None:
         if not (isinstance(cls, type) and issubclass(cls, PreTrainedModel)):
-            raise InputError(f"cls is a class of transformers models, not {cls!r}")
+            raise InputError(f"cls must be a class of transformers models, not {cls!r}")
         return cls
     if type(config) not in mapping:
         raise InputError(f"{cls.__name__} has no model for {config.model_type!r}: choose another class")

@@ -31,9 +31,9 @@ class IntervalOptions:
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
-            raise ParameterError("top", f"is at least 1, not {self.top}")
+            raise ParameterError("top", f"must be at least 1, not {self.top}")
         if not 0 <= self.tolerance < np.inf:
-            raise ParameterError("tolerance", f"is a number of at least 0, not {self.tolerance}")
+            raise ParameterError("tolerance", f"must be a number of at least 0, not {self.tolerance}")
 
     def keys(self, row: AttentionRow) -> NDArray[np.int64]:
         """The keys whose intervals are requested, in order."""

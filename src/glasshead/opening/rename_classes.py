@@ -19,7 +19,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
             two have one.
     """
     if not isinstance(labels, Mapping):
-        raise InputError(f"{spell('labels')} is a mapping of old names to new ones, not {labels!r}")
+        raise InputError(f"{spell('labels')} must be a mapping of old names to new ones, not {labels!r}")
     if isinstance(subject.model, NextTokenClassifier) and not labels:
         return subject  # tokens have names of their own, tens of thousands
     names = target_names(subject.model)

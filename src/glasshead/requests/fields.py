@@ -149,7 +149,7 @@ def check_value(name: str, value: object, request: type) -> None:
         return
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     if choices and value not in choices:
-        raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
+        raise ParameterError(name, f"must be {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
     fitting = [FIELD_KINDS[kind] for kind in kinds if kind in FIELD_KINDS]
     if fitting and not any(fits(value) for fits, _ in fitting):
         expected = " or ".join(words for _, words in fitting).replace("a word or a word", "a word")
@@ -158,7 +158,7 @@ def check_value(name: str, value: object, request: type) -> None:
             several = ": call once for each"
             if entry.metavar == "TEXT":
                 expected, several = "a text", ": there is one for all texts, so call once for each"
-        raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}{several}")
+        raise ParameterError(name, f"must be {expected}, not {ascii(value)[:60]}{several}")
     if is_number(value):
         check_range(name, value, entry)  # type: ignore[arg-type]
 
@@ -169,5 +169,5 @@ def check_range(name: str, value: float, entry: Option) -> None:
     if (least is None or value >= least) and (most is None or value <= most):
         return
     if most is None:
-        raise ParameterError(name, f"is at least {least:g}, not {value:g}")
-    raise ParameterError(name, f"is from {least or 0:g} to {most:,g}, not {value:g}")
+        raise ParameterError(name, f"must be at least {least:g}, not {value:g}")
+    raise ParameterError(name, f"must be from {least or 0:g} to {most:,g}, not {value:g}")

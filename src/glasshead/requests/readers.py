@@ -73,7 +73,7 @@ def numbers(field: str, value: Any) -> Any:
     else:
         chosen = [value if is_whole_number(value) else None]
     if None in chosen:
-        raise ParameterError(field, f"is 'all' or numbers, as in 0,5, not {ascii(value)[:60]}")
+        raise ParameterError(field, f"must be 'all' or numbers, as in 0,5, not {ascii(value)[:60]}")
     return tuple(dict.fromkeys(chosen))
 
 

@@ -63,12 +63,12 @@ class ServeRequest:
 
     def __post_init__(self) -> None:
         if not 0 <= self.port < 65536:
-            raise ParameterError("port", f"is between 0 (any that is free) and 65,535, not {self.port}")
+            raise ParameterError("port", f"must be between 0 (any that is free) and 65,535, not {self.port}")
         if not 0 < self.seconds < math.inf:
-            raise ParameterError("seconds", f"is a number above 0, not {self.seconds}")
+            raise ParameterError("seconds", f"must be a number above 0, not {self.seconds}")
         for name in self.allow_hosts:
             if not name or set(name) & set("/ @?#"):
-                raise ParameterError("allow_host", f"is a name such as example.org, not {name!r}")
+                raise ParameterError("allow_host", f"must be a name such as example.org, not {name!r}")
         if self.token is not None and len(self.token) < 8:
             raise ParameterError("token", "has at least 8 characters")
 

@@ -81,7 +81,7 @@ def tokenize_answer(
         spans = tuple((answer.offsets[n][0] - begin, answer.offsets[n][1] - begin) for n in written)
         return AnswerTokens(answer.answer, tuple(answer.ids[n] for n in written), spans)
     if not answer.strip():
-        raise ParameterError("answer", "is a text, not an empty one")
+        raise ParameterError("answer", "must be a text that is not empty")
     check_utf8(answer)
     if classifier.model.config.is_encoder_decoder:
         ids, offsets = offsets_of(tokenizer, answer)

@@ -76,7 +76,7 @@ def gather(context: Any) -> list[Passage]:
         return gather(context[0])  # with its score
     if isinstance(context, Iterable) and not isinstance(context, bytes):
         return [passage for one in context for passage in gather(one)]
-    raise InputError(f"a passage is a text, a file, or a mapping with a text, not {ascii(context)[:60]}")
+    raise InputError(f"a passage must be a text, a file, or a mapping with a text, not {ascii(context)[:60]}")
 
 
 def names_a_path(text: str) -> bool:

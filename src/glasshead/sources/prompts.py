@@ -101,12 +101,12 @@ def choose_frame(
             if a chat is given and the tokenizer has no chat template.
     """
     if not (question.strip() if isinstance(question, str) else is_chat(question)):
-        raise ParameterError("question", "is a text, or a chat that ends with one")
+        raise ParameterError("question", "must be a text, or a chat that ends with one")
     if is_chat(question) and not isinstance(question[-1].get("content"), str):
-        raise ParameterError("question", "ends with a message that has a text")
+        raise ParameterError("question", "must end with a message whose content is text")
     has_template = getattr(tokenizer, "chat_template", None) is not None
     if is_chat(question) and question[-1].get("role") != "user":
-        raise ParameterError("question", "ends with a message of the user")
+        raise ParameterError("question", "must end with a user message")
     if is_chat(question) and not has_template:
         raise InputError("the tokenizer has no chat template: give the question as a text")
     if template is not None:

@@ -56,7 +56,7 @@ def read_row(row: Mapping[str, Any], where: str, split: str | None) -> AskedQues
     """
     question, context = (value_of(row, names, where) for names in (QUESTION, CONTEXT))
     if not isinstance(question, str) and not is_chat(question):
-        raise InputError(f"{where}: the question is a text or a chat, not {ascii(question)[:60]}")
+        raise InputError(f"{where}: the question must be a text or a chat, not {ascii(question)[:60]}")
     if isinstance(context, str) and context.lstrip().startswith("["):  # as a table holds a list
         try:
             context = json.loads(context)
@@ -69,7 +69,7 @@ def read_row(row: Mapping[str, Any], where: str, split: str | None) -> AskedQues
         raise InputError(f"{where}: {error}") from error
     answer = next((own for name in ANSWER if not is_empty(own := row.get(name))), None)
     if not isinstance(answer, str | int | float | None) or isinstance(answer, bool):
-        raise InputError(f"{where}: the answer is a text or a number, not {ascii(answer)[:60]}")
+        raise InputError(f"{where}: the answer must be a text or a number, not {ascii(answer)[:60]}")
     if isinstance(answer, float) and answer.is_integer():  # as tables hold 1984 where others are missing
         answer = int(answer)
     return AskedQuestion(question, passages, None if answer is None else str(answer))

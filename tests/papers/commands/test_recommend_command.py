@@ -192,7 +192,7 @@ class TestExplain:
             (("--impression", "99"), "behaviors.tsv has no impression '99'"),
             (("--impression", "2"), "has no history"),
             (("--candidate", "N1"), "impression '1' does not show 'N1'"),
-            (("--method", "lime"), "--method is attention or erasure, not 'lime'"),
+            (("--method", "lime"), "--method must be attention or erasure, not 'lime'"),
         ],
     )
     def test_refusals(self, made, tmp_path, options, words):

@@ -47,7 +47,10 @@ def test_repeats_are_watched_each(tmp_path):
     [
         (("--watch", "dynamic"), "unknown --watch 'dynamic': did you mean 'dynamics'?"),
         (("--watch-every", "5"), "--watch-every needs --watch dynamics"),
-        (("--watch", "dynamics", "--watch-every", "0"), "--watch-every is a number of steps from 1, not 0"),
+        (
+            ("--watch", "dynamics", "--watch-every", "0"),
+            "--watch-every must be a number of steps from 1, not 0",
+        ),
         (("--optimizer", "sdg"), "unknown optimizer 'sdg': did you mean 'sgd'?"),
     ],
 )

@@ -344,7 +344,7 @@ def test_more_classes_are_seen_each_towards_its_own(tmp_path):
 
 @pytest.mark.parametrize("every", [0, -3])
 def test_steps_are_counted_from_one_on(every):
-    with pytest.raises(InputError, match="`every` is a number of steps from 1"):
+    with pytest.raises(InputError, match="`every` must be a number of steps from 1"):
         dynamics_callback(None, every)
 
 

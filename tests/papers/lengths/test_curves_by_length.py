@@ -90,5 +90,5 @@ def test_a_learned_query_has_one_row(models):
 
 def test_no_draws(models):
     model, tokenizer = open_model(models / "softmax")
-    with pytest.raises(InputError, match="`draws` is at least 1, not 0"):
+    with pytest.raises(InputError, match="`draws` must be at least 1, not 0"):
         logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), HEAD, draws=0)

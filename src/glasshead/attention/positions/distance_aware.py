@@ -67,7 +67,7 @@ class DistanceAware(Position):
             if "threshold" not in self.fixed:
                 raise InputError(f"the mapping {mapping!r} has no threshold: leave it out, or choose 'clip'")
             if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
-                raise InputError(f"threshold is a finite number, not {threshold!r}")
+                raise InputError(f"threshold must be a finite number, not {threshold!r}")
             self.fixed["threshold"] = threshold
         self.initial_w = initial_range(initial_w)
         self.nonnegative_scores = adjust == "early-multiply" and self.mapping.nonnegative
@@ -163,7 +163,7 @@ def initial_range(value: float | Sequence[float] | None) -> tuple[float, float]:
         isinstance(end, (int, float)) and not isinstance(end, bool) and math.isfinite(end) for end in ends
     )
     if not numbers or len(ends) != 2:
-        raise InputError(f"initial_w is a finite number, or [least, most], not {value!r}")
+        raise InputError(f"initial_w must be a finite number, or [least, most], not {value!r}")
     return float(ends[0]), float(ends[1])
 
 

@@ -36,7 +36,7 @@ class TransformerXL(Sinusoid):
         if relative % 2:
             raise ParameterError(
                 "relative_dim",
-                f"is even, since sines and cosines come in pairs: give {relative + 1}, not {relative}",
+                f"must be even, since sines and cosines come in pairs: give {relative + 1}, not {relative}",
             )
         self.u = nn.Parameter(torch.empty(count, size))
         self.v = nn.Parameter(torch.empty(count, size))

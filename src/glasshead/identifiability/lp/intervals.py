@@ -140,9 +140,9 @@ def interval_program(
     if precision is None:
         precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
     if not (is_real(precision) and 0 < precision < 1):
-        raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
+        raise InputError(f"eps must be a machine epsilon, a number between 0 and 1, not {eps!r}")
     if not (embed_dim is None or (is_real(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
-        raise ParameterError("embed_dim", f"is a whole number of at least 1, not {embed_dim!r}")
+        raise ParameterError("embed_dim", f"must be a whole number of at least 1, not {embed_dim!r}")
     wanted, scale = scale_by_powers_of_two(
         np.eye(len(a)) if functions is None else to_functions(functions, len(a))
     )
@@ -198,7 +198,7 @@ def to_functions(functions: ArrayLike, n: int) -> Floats:
     """The weights of sums [L, n], or InputError."""
     array = to_real_array(functions, "functions").astype(np.float64)
     if array.ndim != 2 or array.shape[1] != n:
-        raise InputError(f"functions are [L, {n}], a number for each weight, not {list(array.shape)}")
+        raise InputError(f"functions must be [L, {n}], a number for each weight, not {list(array.shape)}")
     return array
 
 
@@ -211,7 +211,7 @@ def scale_by_powers_of_two(rows: Floats) -> tuple[Floats, Floats]:
 def check_program(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
     if not (is_real(tolerance) and 0 <= tolerance < math.inf):
-        raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
+        raise InputError(f"the tolerance must be a number of at least 0, not {tolerance!r}")
     if not isinstance(kind, str) or kind not in WEIGHT_DOMAINS:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(WEIGHT_DOMAINS)}")
     if a.ndim != 1 or T.ndim != 2 or len(T) != len(a):

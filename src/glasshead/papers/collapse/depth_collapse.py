@@ -53,7 +53,7 @@ def read_sample(
         InputError: as `glasshead.data.load`, and if there is no such split.
     """
     if size < 1:
-        raise ParameterError("texts", f"is at least 1, not {size}")
+        raise ParameterError("texts", f"must be at least 1, not {size}")
     rows = select_split(load(data, LoadOptions(text_column=text_column)), split, data)
     drawn = np.random.default_rng(seed).permutation(len(rows))[:size]
     chosen = rows.select(np.sort(drawn))

@@ -112,7 +112,7 @@ def log_ranks(
 def check_any_seed(seeds: int) -> None:
     """Raise ParameterError unless there is one."""
     if seeds < 1:
-        raise ParameterError("seeds", f"is at least 1, not {seeds}")
+        raise ParameterError("seeds", f"must be at least 1, not {seeds}")
 
 
 def build_head(attention: str, head_dim: int) -> Mechanism:

@@ -32,7 +32,7 @@ class LengthSample:
         if self.lengths and min(self.lengths) < 1:
             raise InputError("give lengths of at least 1 token")
         if self.texts < 1:
-            raise ParameterError("texts", f"is at least 1, not {self.texts}")
+            raise ParameterError("texts", f"must be at least 1, not {self.texts}")
 
 
 def read_job_texts(data: str, split: str, text_column: str | None = None) -> list[str]:

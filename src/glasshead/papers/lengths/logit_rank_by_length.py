@@ -74,7 +74,7 @@ def logit_ranks_by_length(
     Source: Bhardwaj et al. (2021), section 3.2.2, "Experimental evidence".
     """
     if draws < 1:
-        raise ParameterError("draws", f"is at least 1, not {draws}")
+        raise ParameterError("draws", f"must be at least 1, not {draws}")
     head_dim = head_dim_of(model, tokenizer, texts, selector)
     if not sample.lengths:
         sample = replace(sample, lengths=usual_logit_lengths(model, tokenizer, texts, sample, selector))

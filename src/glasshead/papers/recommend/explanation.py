@@ -98,7 +98,7 @@ def explain_recommendation(
         InputError: if there is no such impression or candidate, and if the impression has no history.
     """
     if method not in NEWS_METHODS:
-        raise ParameterError("method", f"is attention or erasure, not {method!r}")
+        raise ParameterError("method", f"must be attention or erasure, not {method!r}")
     if titles < 0:
         raise ParameterError("titles", f"must not be negative, not {titles}")
     chosen = find_impression(logs, impression)

@@ -185,7 +185,7 @@ def split_by_time(logs: NewsLogs, fraction: float) -> tuple[NewsLogs, NewsLogs]:
         InputError: if the fraction is not between 0 and 1, or there is only one impression.
     """
     if not 0 < fraction < 1:
-        raise InputError(f"the dev fraction is between 0 and 1, not {fraction}")
+        raise InputError(f"the dev fraction must be between 0 and 1, not {fraction}")
     if len(logs.impressions) < 2:
         raise InputError(
             f"{logs.folder} has a single impression that can be ranked: there is no dev part; give "

@@ -72,9 +72,9 @@ class NewsLogOptions:
 
     def __post_init__(self) -> None:
         if self.interest not in (*SHORT_SHARE, "mixed"):
-            raise ParameterError("interest", f"is short, long or mixed, not {self.interest!r}")
+            raise ParameterError("interest", f"must be short, long or mixed, not {self.interest!r}")
         if self.burst not in ("anywhere", "last"):
-            raise InputError(f"the burst is anywhere or last, not {self.burst!r}")
+            raise InputError(f"the burst must be anywhere or last, not {self.burst!r}")
         if self.users < 4:
             raise ParameterError(
                 "users", f"must be at least 4, not {self.users}: dev and test have a quarter as many"

@@ -24,7 +24,7 @@ def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None 
         InputError: if ``every`` is below 1.
     """
     if every is not None and every < 1:
-        raise ParameterError("every", f"is a number of steps from 1, not {every}")
+        raise ParameterError("every", f"must be a number of steps from 1, not {every}")
     return DynamicsCallback(partial(make_observer, truth), every)
 
 
