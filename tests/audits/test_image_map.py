@@ -105,7 +105,7 @@ def test_models_with_random_weights_claim_nothing(reader, method, most):
 
 def test_a_row_is_measured_with_another_question_of_its_own_image_if_there_is_one():
     def row(prompt, answer, image):
-        return GivenAnswer(prompt, answer, image=Picture("a.png", image))
+        return GivenAnswer(prompt, answer, images=(Picture("a.png", image),))
 
     rows = [row("what", "one", b"A"), row("what", "two", b"B"), row("where", "three", b"A"),
             row("who", "four", b"C")]  # fmt: skip

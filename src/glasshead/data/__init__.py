@@ -68,7 +68,7 @@ from glasshead.data.rows_of_split import read_plain_split, read_split
 from glasshead.data.schema import NoLabelError, NoTextError
 from glasshead.data.segmented_images import NO_CLASS, SegmentedImage, read_segmented
 from glasshead.data.segments import find_segments, strip_marks, with_segments
-from glasshead.data.split_inputs import OTHER_TEXT, PAIR, SEEN_IMAGE, TEXT_BEHIND, inputs_of
+from glasshead.data.split_inputs import OTHER_TEXT, PAIR, SEEN_IMAGES, TEXT_BEHIND, inputs_of
 from glasshead.data.synthetic import (
     DATASETS,
     DrawnSplit,
@@ -116,7 +116,7 @@ __all__ = [
     "QUESTION",
     "RANK",
     "ROOT",
-    "SEEN_IMAGE",
+    "SEEN_IMAGES",
     "SUFFIXES",
     "TEXT_BEHIND",
     "TOKENS_PER_BATCH",
