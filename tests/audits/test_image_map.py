@@ -139,7 +139,7 @@ def test_what_there_is_no_second_question_for_has_no_number_and_texts_alone_no_w
     model, processor = build("llava")
     rows = [{"image": photo(seed=n), "question": "what is at top ?", "answer": "no"} for n in range(3)]
     found = audited(model, processor, rows).finding(BETTER)
-    assert (found.n, found.undefined) == (0, {"all rows have the same question": 3})
+    assert (found.n, found.undefined) == (0, {"no row with as many images has another question": 3})
     alone = [{"question": row["question"], "answer": row["answer"]} for row in rows]
     card = glasshead.audit(model, alone, tokenizer=processor, draws=2)
     assert "image-map" not in {finding.audit for finding in card.findings}

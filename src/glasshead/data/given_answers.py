@@ -107,10 +107,10 @@ def image_column_of(names: Collection[str]) -> str | None:
     return found[0] if found else None
 
 
-def columns_of_answers(
+def names_of_columns(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
-) -> AnswerColumns | None:
-    """The columns of a source that are prompts with answers; None if there are none.
+) -> Collection[str]:
+    """What the columns of a source are called; lines of texts have none.
 
     Raises:
         InputError: if there is no such source or split.
@@ -118,10 +118,8 @@ def columns_of_answers(
     from datasets import Dataset
 
     if has_lines(source):
-        return None
-    if isinstance(source, Dataset):
-        return find_answer_columns(source.column_names, options)
-    return find_answer_columns(columns_of(source, split, options).values, options)
+        return ()
+    return source.column_names if isinstance(source, Dataset) else columns_of(source, split, options).values
 
 
 def read_given(

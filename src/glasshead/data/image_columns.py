@@ -66,7 +66,11 @@ def image_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
 
 def images_in_cell(cell: Any) -> list[Any]:
     """The images of a cell: those of a list, which may be written as JSON, or the one that it is; none of an
-    empty one."""
+    empty one.
+
+    Raises:
+        InputError: if a list is not JSON.
+    """
     if cell is None or (isinstance(cell, float) and np.isnan(cell)):
         return []
     if isinstance(cell, str) and not cell.strip():
@@ -75,7 +79,9 @@ def images_in_cell(cell: Any) -> list[Any]:
         try:
             return list(json.loads(cell))
         except ValueError:
-            return [cell]
+            raise InputError(
+                f'{cell} is not JSON: write several images as ["one.png", "other.png"]'
+            ) from None
     return list(cell) if is_list(cell) else [cell]
 
 
@@ -184,7 +190,11 @@ def read_pictures(where: str, cell: Any, folders: Sequence[Path] = ()) -> list[P
     Raises:
         InputError: with the row of what is not an image.
     """
-    return [read_cell(where, source, folders) for source in images_in_cell(cell)]
+    try:
+        sources = images_in_cell(cell)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return [read_cell(where, source, folders) for source in sources]
 
 
 def read_cell(where: str, cell: object, folders: Sequence[Path] = ()) -> Picture:
