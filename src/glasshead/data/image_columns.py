@@ -109,13 +109,13 @@ def has_axes(value: Any) -> bool:
 
 def add_images(rows: Dataset, columns: Mapping[str, list[Any]]) -> Dataset:
     """A data set with further columns of images, or of lists of them."""
-    from datasets import Dataset, Image, List
+    from datasets import Dataset, Features, Image, List
 
     for name, cells in columns.items():
         lists = any(isinstance(cell, list) for cell in cells)
         kind = List(Image(decode=False)) if lists else Image(decode=False)
-        rows = rows.add_column(name, cells) if rows.column_names else Dataset.from_dict({name: cells})
-        rows = rows.cast_column(name, kind)
+        alone = Dataset.from_dict({name: cells}, features=Features({name: kind}))
+        rows = rows.add_column(name, cells, feature=kind) if rows.column_names else alone
     return rows
 
 
