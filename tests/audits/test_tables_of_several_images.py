@@ -1,5 +1,6 @@
 """Tables whose rows have several images, not the same number in each."""
 
+import copy
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ import glasshead
 from glasshead.data import Picture
 from glasshead.data.given_answers import GivenAnswer, with_others
 from image_text_families import FAMILIES, build, own_pass, photo
+from planted_sink import with_image_sink
 from typed import refusal
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -134,6 +136,22 @@ def test_a_file_a_folder_and_memory_give_the_same_numbers(tmp_path, monkeypatch)
     for source in (tmp_path / "rows.jsonl", tmp_path / "rows.csv", tmp_path / "saved"):
         card = audited(str(source), audits=["agreement"])
         assert card.examples["predicted"] == pytest.approx(expected["predicted"], abs=1e-6)
+
+
+def test_a_sink_is_sought_in_all_images_of_a_row():
+    model, processor = build("llava")
+    sunk = with_image_sink(copy.deepcopy(model), 5)  # in each image
+    rows = [row | {"images": photos(2 * n, 2 * n + 1)} for n, row in enumerate([table()[0]] * 4)]
+    card = glasshead.audit(sunk, rows, tokenizer=processor, audits=["image-sinks"])
+    for row, share in zip(rows, card.examples["image-sinks.share"], strict=True):
+        question = {"images": row["images"], "text": row["question"]}
+        (own,) = glasshead.explain(sunk, [question], tokenizer=processor, answer=f" {row['answer']}")
+        sinks = {own.tokens[place] for place in own.image_sinks}
+        assert sinks
+        assert sinks <= {f"image {number}, row 2, column 2" for number in (1, 2)}
+        on_images = sum(own.scores[at] for at, number in enumerate(own.image_numbers) if number)
+        assert share == pytest.approx(sum(own.scores[at] for at in own.image_sinks) / on_images, abs=1e-4)
+        assert share > 0.2
 
 
 def test_heads_and_rank_read_such_tables():
