@@ -1,5 +1,6 @@
-"""A tiny LLaVA that names the colour at a corner of an image: the folder my-vlm, photo.png, questions.csv."""
+"""A tiny LLaVA that names the colour at a corner of an image: my-vlm, photo.png and two tables."""
 
+import json
 import random
 from pathlib import Path
 
@@ -74,6 +75,12 @@ for number in range(24):
     draw(names).save(f"corners-{number}.png")
     rows.append(f"corners-{number}.png,what colour is at the {corners[corner]} ?,{names[corner]}")
 Path("questions.csv").write_text("\n".join(rows))
+
+pairs = [
+    {"images": ["photo.png", "corners-0.png"], "text": "what colour is at the top left ?", "answer": "red"},
+    {"images": ["photo.png"], "text": "what colour is at the top right ?", "answer": "blue"},
+]
+Path("pairs.jsonl").write_text("\n".join(map(json.dumps, pairs)))
 
 import glasshead
 

@@ -105,7 +105,7 @@ def test_models_with_random_weights_claim_nothing(reader, method, most):
 
 def test_a_row_is_measured_with_another_question_of_its_own_image_if_there_is_one():
     def row(prompt, answer, image):
-        return GivenAnswer(prompt, answer, image=Picture("a.png", image))
+        return GivenAnswer(prompt, answer, images=(Picture("a.png", image),))
 
     rows = [row("what", "one", b"A"), row("what", "two", b"B"), row("where", "three", b"A"),
             row("who", "four", b"C")]  # fmt: skip
@@ -139,7 +139,7 @@ def test_what_there_is_no_second_question_for_has_no_number_and_texts_alone_no_w
     model, processor = build("llava")
     rows = [{"image": photo(seed=n), "question": "what is at top ?", "answer": "no"} for n in range(3)]
     found = audited(model, processor, rows).finding(BETTER)
-    assert (found.n, found.undefined) == (0, {"all rows have the same question": 3})
+    assert (found.n, found.undefined) == (0, {"no row with as many images has another question": 3})
     alone = [{"question": row["question"], "answer": row["answer"]} for row in rows]
     card = glasshead.audit(model, alone, tokenizer=processor, draws=2)
     assert "image-map" not in {finding.audit for finding in card.findings}

@@ -113,7 +113,13 @@ SHELL = {
         ],
     ),
     "images_with_text": (
-        ["answer.html", "written.html", "audits/my-vlm/report.html", "heads.html"],
+        [
+            "answer.html",
+            "written.html",
+            "audits/my-vlm/report.html",
+            "audits/pairs/report.html",
+            "heads.html",
+        ],
         [
             "predicted “blue”",
             "row 1, column 2     +",

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import glasshead
 from classifier_families import FAMILIES, WORDS
 from glasshead.cli.app import app
-from glasshead.data import LoadOptions, columns_of_answers, read_given
+from glasshead.data import LoadOptions, find_answer_columns, names_of_columns, read_given
 from glasshead.errors import InputError
 from planted_answers import FOLLOWS, planted
 
@@ -258,7 +258,8 @@ def test_columns_are_known_by_their_names(names):
 )
 def test_plain_texts_are_no_prompts(columns, options, found):
     data = Dataset.from_dict({name: ["x"] for name in columns})
-    own = columns_of_answers(data, "test", LoadOptions(**options))
+    read = LoadOptions(**options)
+    own = find_answer_columns(names_of_columns(data, "test", read), read)
     assert (own and own[:2]) == found
 
 

@@ -36,7 +36,8 @@ DELETIONS = {FALL: "mean-embedding", PIXELS: "neutral-colour"}
 TEXTS = 100
 """The most rows that are used."""
 OTHER, CENTRE = "other-question", "centre"
-NO_PLACES, ONE_QUESTION = "the places of image tokens are not known", "all rows have the same question"
+NO_PLACES = "the places of image tokens are not known"
+ONE_QUESTION = "no row with as many images has another question"
 ALL_ZERO = "a map is zero in the whole image"
 NO_PIXELS = "image tokens have no pixels of their own"
 OWN_DELETION = Verdict(
@@ -98,10 +99,11 @@ class ImageMap(Audit):
     of them, minus the same of the map that the model has of this image for *another question*, and of the
     parts nearest to the centre. The null has random parts.
 
-    The other question is that of the next row about the same image, else of the next row; image and answer
-    are those of this row, so that a map that follows the answer alone is no better. A part is erased as
-    `erasure-mean-embedding` erases it, which the image encoder does not see; and in ``fall-pixels`` as
-    `erasure-neutral-colour` does, where image tokens have pixels of their own: what other tokens know of
+    The other question is that of the next row about the same images, else of the next row with as many;
+    images and answer are those of this row, so that a map that follows the answer alone is no better. Parts
+    of several images are in one order, by their distances from the centres of their own images. A part is
+    erased as `erasure-mean-embedding` erases it, which the image encoder does not see; and in ``fall-pixels``
+    as `erasure-neutral-colour` does, where image tokens have pixels of their own: what other tokens know of
     these pixels goes too. Of methods that score parts by one of these deletions its falls are not evidence.
     ``shared`` is Σ min(p, q) of the sizes p of the map and q of the other question's: 1 where the map is the
     same for every question, as that of attention sinks is; its null has p in random order.

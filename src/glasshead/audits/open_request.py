@@ -1,6 +1,6 @@
 """Open what a request is about: the model, and the rows of a split."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,11 +18,13 @@ from glasshead.data import (
     NoLabelError,
     RatingError,
     as_dataset,
-    columns_of_answers,
+    find_answer_columns,
     has_images,
     has_lines,
+    image_column_of,
     is_conllu,
     is_undivided,
+    names_of_columns,
     nouns_of_split,
     read_given,
     read_plain,
@@ -144,22 +146,32 @@ def open_asked(request: DataRequest) -> Subject:
     if type(model) is not NextTokenClassifier:
         return subject
     columns = answer_columns(request, subject)
-    check_images(subject, None if columns is None else columns.image)
+    check_images(request, subject, columns)
     if columns is None:
         return subject
     kind = LikelihoodModel if columns.against is None else PreferenceModel
     return replace(subject, model=kind.of(model, subject.tokenizer))
 
 
-def check_images(subject: Subject, column: str | None) -> None:
-    """Raise InputError if data have images, in a column, and a language model reads none, or the reverse."""
-    reader = reader_of(subject.tokenizer)
+def check_images(request: DataRequest, subject: Subject, columns: AnswerColumns | None) -> None:
+    """Raise InputError if data have images and a language model reads none, or the reverse, or if they have
+    images and no answers, unless a column of texts is named."""
+    reader, column = reader_of(subject.tokenizer), None if columns is None else columns.image
     if column is not None and not isinstance(reader, ImageTextReader):
         raise InputError(
             f"the data have images, but {subject.name} reads only texts: give a model for both with its "
             f"processor as {spell('tokenizer')}, or remove the column {column!r}"
         )
-    if column is None and isinstance(reader, ImageTextReader) and reader.needs_images:
+    if column is not None or not isinstance(reader, ImageTextReader):
+        return
+    if columns is None and load_options_of(request).get("text_column") is None:
+        unread = image_column_of(column_names(request, subject))
+        if unread is not None:
+            raise InputError(
+                "the data have images, but no answers: add a column 'answer', or remove the column "
+                f"{unread!r} so that only texts are used"
+            )
+    if reader.needs_images:
         raise InputError(
             f"{subject.name} needs an image with each text: give data with the columns image, question and "
             "answer"
@@ -168,10 +180,16 @@ def check_images(subject: Subject, column: str | None) -> None:
 
 def answer_columns(request: DataRequest, subject: Subject | None) -> AnswerColumns | None:
     """The columns of prompts and their answers in the data; None: there are none."""
-    if isinstance(request.data, str | Path) and is_conllu(request.data):
-        return None
     options = make_load_options(load_options_of(request))
-    return columns_of_answers(request.data, request.split or default_split(request.data, subject), options)
+    return find_answer_columns(column_names(request, subject), options)
+
+
+def column_names(request: DataRequest, subject: Subject | None) -> Collection[str]:
+    """What the columns of the data are called; trees have none."""
+    if isinstance(request.data, str | Path) and is_conllu(request.data):
+        return ()
+    options = make_load_options(load_options_of(request))
+    return names_of_columns(request.data, request.split or default_split(request.data, subject), options)
 
 
 def with_captions(request: DataRequest, subject: Subject) -> Subject:
@@ -304,7 +322,7 @@ def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dat
     except InputError:
         if not isinstance(data, str | Path | Dataset | DatasetDict):
             raise
-        if columns_of_answers(data, split, options) is None:
+        if find_answer_columns(names_of_columns(data, split, options), options) is None:
             raise
         prompts = [row.prompt for row in read_given(data, split, options)]
         if not all(isinstance(prompt, str) for prompt in prompts):

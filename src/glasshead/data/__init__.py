@@ -38,7 +38,9 @@ from glasshead.data.encoded_images import FILLS, EncodedImages, Fill, PatchGrid
 from glasshead.data.given_answers import (
     AnswerColumns,
     GivenAnswer,
-    columns_of_answers,
+    find_answer_columns,
+    image_column_of,
+    names_of_columns,
     no_prompts,
     read_given,
 )
@@ -68,7 +70,7 @@ from glasshead.data.rows_of_split import read_plain_split, read_split
 from glasshead.data.schema import NoLabelError, NoTextError
 from glasshead.data.segmented_images import NO_CLASS, SegmentedImage, read_segmented
 from glasshead.data.segments import find_segments, strip_marks, with_segments
-from glasshead.data.split_inputs import OTHER_TEXT, PAIR, SEEN_IMAGE, TEXT_BEHIND, inputs_of
+from glasshead.data.split_inputs import OTHER_TEXT, PAIR, SEEN_IMAGES, TEXT_BEHIND, inputs_of
 from glasshead.data.synthetic import (
     DATASETS,
     DrawnSplit,
@@ -116,7 +118,7 @@ __all__ = [
     "QUESTION",
     "RANK",
     "ROOT",
-    "SEEN_IMAGE",
+    "SEEN_IMAGES",
     "SUFFIXES",
     "TEXT_BEHIND",
     "TOKENS_PER_BATCH",
@@ -171,19 +173,20 @@ __all__ = [
     "check_sizes",
     "check_utf8",
     "column_values",
-    "columns_of_answers",
     "coverage",
     "datasets",
     "decode_pixels",
     "describe",
     "describe_in_words",
     "encode",
+    "find_answer_columns",
     "find_segments",
     "has_images",
     "has_lines",
     "has_places",
     "has_ratings",
     "heads_of",
+    "image_column_of",
     "image_size",
     "inputs_of",
     "is_chat",
@@ -200,6 +203,7 @@ __all__ = [
     "marks_of",
     "message_spans",
     "named_files",
+    "names_of_columns",
     "no_prompts",
     "normalisation_of",
     "nouns_of_split",

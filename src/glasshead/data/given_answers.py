@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glasshead.data.chats import is_chat
-from glasshead.data.image_columns import IMAGE_COLUMNS
+from glasshead.data.image_columns import IMAGE_COLUMNS, IMAGE_LISTS, read_pictures
 from glasshead.data.label_columns import columns_of, refuse_choices
 from glasshead.data.options import LoadOptions
-from glasshead.data.pictures import Picture, as_picture
+from glasshead.data.pictures import Picture
 from glasshead.data.schema import NoTextError
 from glasshead.data.unlabelled import has_lines
 from glasshead.errors import InputError
@@ -36,6 +37,8 @@ PAIRS = (
     ("article", "highlights"),
 )
 """What the columns of prompts and of their answers are called."""
+ABOUT_IMAGES = ("text", "answer")
+"""What they are called, too, next to images."""
 AGAINST = ("against", "rejected")
 """Columns of the answer with which another one is compared."""
 BESIDE = ("context", "input", "passage", "system")
@@ -48,15 +51,15 @@ ASSISTANT = "assistant"
 @dataclass(frozen=True)
 class GivenAnswer:
     """A prompt, or the source of an encoder–decoder, its answer, and perhaps another answer. A prompt of
-    chat messages has no text until a tokenizer has made one. ``image`` is the image that the prompt is
-    about, if there is one, and ``other`` another prompt about it: that of the next row with the same image
-    or, if there is none, of the next row.
+    chat messages has no text until a tokenizer has made one. ``images`` are those that the prompt is about,
+    if there are any, and ``other`` is another prompt about them: that of the next row with the same images
+    or, if there is none, of the next row with as many.
     """
 
     prompt: Any
     answer: str
     against: str | None = None
-    image: Picture | None = None
+    images: tuple[Picture, ...] = ()
     other: str | None = None
 
 
@@ -74,8 +77,10 @@ def find_answer_columns(names: Collection[str], options: LoadOptions) -> AnswerC
     which also a column of texts alone says when it is named."""
     if options.label_column is None and options.text_column is not None:
         return None
-    prompts = [options.text_column] if options.text_column else list(dict.fromkeys(one for one, _ in PAIRS))
-    pairs = PAIRS if options.label_column is None else [(one, options.label_column) for one in prompts]
+    image = image_column_of(names)
+    known = PAIRS if image is None else (*PAIRS, ABOUT_IMAGES)
+    prompts = [options.text_column] if options.text_column else list(dict.fromkeys(one for one, _ in known))
+    pairs = known if options.label_column is None else [(one, options.label_column) for one in prompts]
     found = next(((prompt, answer) for prompt, answer in pairs if {prompt, answer} <= {*names}), None)
     if found is None and options.text_column is options.label_column is None and "text" not in names:
         found = (MESSAGES, MESSAGES) if MESSAGES in names else None
@@ -83,16 +88,29 @@ def find_answer_columns(names: Collection[str], options: LoadOptions) -> AnswerC
         return None
     # Named columns are all that is read: what else a table holds may mean anything.
     others = AGAINST if options.label_column is None else ()
-    against, image = (
-        next((name for name in known if name in names), None) for known in (others, IMAGE_COLUMNS)
-    )
+    against = next((name for name in others if name in names), None)
     return AnswerColumns(*found, against, image)
 
 
-def columns_of_answers(
+def image_column_of(names: Collection[str]) -> str | None:
+    """The column of the images that texts are about; None: there is none.
+
+    Raises:
+        InputError: if there are two.
+    """
+    found = [name for name in (*IMAGE_COLUMNS, IMAGE_LISTS) if name in names]
+    if IMAGE_LISTS in found[1:]:
+        raise InputError(
+            f"the data have the columns {found[0]!r} and {IMAGE_LISTS!r}: remove one, or write all images of "
+            f"a row into {IMAGE_LISTS!r}"
+        )
+    return found[0] if found else None
+
+
+def names_of_columns(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
-) -> AnswerColumns | None:
-    """The columns of a source that are prompts with answers; None if there are none.
+) -> Collection[str]:
+    """What the columns of a source are called; lines of texts have none.
 
     Raises:
         InputError: if there is no such source or split.
@@ -100,10 +118,8 @@ def columns_of_answers(
     from datasets import Dataset
 
     if has_lines(source):
-        return None
-    if isinstance(source, Dataset):
-        return find_answer_columns(source.column_names, options)
-    return find_answer_columns(columns_of(source, split, options).values, options)
+        return ()
+    return source.column_names if isinstance(source, Dataset) else columns_of(source, split, options).values
 
 
 def read_given(
@@ -140,12 +156,14 @@ def read_given(
         given.append(own)
     if names.image is None:
         return given
-    folder = Path(source).parent if isinstance(source, str | Path) else Path()
-    pictures = [
-        read_cell(columns.source, row, cell, folder)
-        for row, cell in enumerate(columns.values[names.image], 1)
-    ]
-    return with_others([replace(one, image=own) for one, own in zip(given, pictures, strict=True)])
+    folders = (Path(source), Path(source).parent) if isinstance(source, str | Path) else ()
+    for row, cell in enumerate(columns.values[names.image], 1):
+        where = f"{columns.source} row {row}"
+        pictures = tuple(read_pictures(where, cell, folders))
+        if not pictures:
+            raise InputError(f"{where} has no image in the column {names.image!r}: remove the row")
+        given[row - 1] = replace(given[row - 1], images=pictures)
+    return with_others(given)
 
 
 def read_row(where: str, names: Sequence[str], cells: Sequence[Any]) -> list[Any]:
@@ -181,12 +199,13 @@ def reply_in(cell: Any) -> Any:
 
 
 def with_others(rows: Sequence[GivenAnswer]) -> list[GivenAnswer]:
-    """Rows about images, each with another prompt."""
-    by_image: dict[bytes, list[int]] = {}
+    """Rows about images, each with another prompt about as many."""
+    by_count, by_images = defaultdict[int, list[int]](list), defaultdict[Any, list[int]](list)
     for number, one in enumerate(rows):
-        by_image.setdefault(b"" if one.image is None else one.image.content, []).append(number)
-    found = next_prompts(rows, range(len(rows)))
-    for numbers in by_image.values():
+        by_count[len(one.images)].append(number)
+        by_images[tuple(picture.content for picture in one.images)].append(number)
+    found: dict[int, str] = {}
+    for numbers in (*by_count.values(), *by_images.values()):
         found |= next_prompts(rows, numbers)
     return [replace(one, other=found.get(number)) for number, one in enumerate(rows)]
 
@@ -201,20 +220,6 @@ def next_prompts(rows: Sequence[GivenAnswer], numbers: Sequence[int]) -> dict[in
         if other is not None:
             found[own] = other
     return found
-
-
-def read_cell(source: str, row: int, cell: object, folder: Path) -> Picture:
-    """The image of a row; one that is named may lie in the folder of its table.
-
-    Raises:
-        InputError: if there is none.
-    """
-    if isinstance(cell, str) and not Path(cell).is_file() and (folder / cell).is_file():
-        cell = folder / cell
-    try:
-        return as_picture(cell)
-    except InputError as error:
-        raise InputError(f"{source} row {row}: {error}") from error
 
 
 def no_prompts(error: NoTextError) -> InputError:

@@ -1,7 +1,9 @@
-"""Columns of images in what somebody has in memory: Pillow, arrays, names of files, cells."""
+"""Columns of images, or of lists of these, in what somebody has in memory: Pillow, arrays, names of files,
+cells."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 IMAGE_COLUMNS = ("image", "img")
 """What a column of images is called."""
+IMAGE_LISTS = "images"
+"""What a column is called whose cells are lists of images."""
 
 
 def images_of(source: Any) -> list[Any]:
@@ -45,14 +49,57 @@ def images_of(source: Any) -> list[Any]:
 
 
 def image_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """The columns that hold images, these as bytes of files."""
-    return {
+    """The columns that hold images, or lists of them, these as bytes of files."""
+    found = {
         name: as_cells(values)
         for name, values in columns.items()
         if any(map(is_image, values))
         or (name in IMAGE_COLUMNS and names_files(values))
         or (name in IMAGE_COLUMNS and "text" not in columns and any(map(has_axes, values)))
     }
+    return found | {
+        name: as_lists(columns[name])
+        for name in (*IMAGE_COLUMNS, IMAGE_LISTS)
+        if any(lists_images(name, cell) for cell in columns.get(name, ()))
+    }
+
+
+def images_in_cell(cell: Any) -> list[Any]:
+    """The images of a cell: those of a list, which may be written as JSON, or the one that it is; none of an
+    empty one.
+
+    Raises:
+        InputError: if a list is not JSON.
+    """
+    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+        return []
+    if isinstance(cell, str) and not cell.strip():
+        return []
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            return list(json.loads(cell))
+        except ValueError:
+            raise InputError(
+                f'{cell} is not JSON: write several images as ["one.png", "other.png"]'
+            ) from None
+    return list(cell) if is_list(cell) else [cell]
+
+
+def is_list(cell: Any) -> bool:
+    """Whether a cell holds a list, also as an array of objects or of images."""
+    is_array = isinstance(cell, np.ndarray) and (cell.dtype == object or cell.ndim > IMAGE_AXES)
+    return is_array or isinstance(cell, list | tuple)
+
+
+def lists_images(name: str, cell: Any) -> bool:
+    """Whether a cell of a column is a list with an image in it that only memory holds."""
+    return is_list(cell) and any(
+        is_image(part)
+        or is_picture_cell(part)
+        or isinstance(part, Path)
+        or (name == IMAGE_LISTS and has_axes(part))
+        for part in cell
+    )
 
 
 def has_axes(value: Any) -> bool:
@@ -61,12 +108,14 @@ def has_axes(value: Any) -> bool:
 
 
 def add_images(rows: Dataset, columns: Mapping[str, list[Any]]) -> Dataset:
-    """A data set with further columns of images."""
-    from datasets import Dataset, Image
+    """A data set with further columns of images, or of lists of them."""
+    from datasets import Dataset, Features, Image, List
 
     for name, cells in columns.items():
-        rows = rows.add_column(name, cells) if rows.column_names else Dataset.from_dict({name: cells})
-        rows = rows.cast_column(name, Image(decode=False))
+        lists = any(isinstance(cell, list) for cell in cells)
+        kind = List(Image(decode=False)) if lists else Image(decode=False)
+        alone = Dataset.from_dict({name: cells}, features=Features({name: kind}))
+        rows = rows.add_column(name, cells, feature=kind) if rows.column_names else alone
     return rows
 
 
@@ -79,10 +128,18 @@ def with_array_images(data: Dataset) -> Dataset:
     for name in IMAGE_COLUMNS:
         depth = depth_of(data.features[name]) if name in data.features else 0
         if depth == IMAGE_AXES or (depth and "text" not in data.features):
-            arrays = [np.asarray(values) for values in data.with_format("numpy")[name]]
-            whole = [own.astype(np.uint8) if is_byte(own) else own for own in arrays]
-            data = add_images(data.remove_columns(name), {name: as_cells(whole)})
+            arrays = map(as_array, data.with_format("numpy")[name])
+            data = add_images(data.remove_columns(name), {name: as_cells(arrays)})
+    if IMAGE_LISTS in data.features and depth_of(data.features[IMAGE_LISTS]) == IMAGE_AXES + 1:
+        rows = [[*map(as_array, row or ())] for row in data.with_format(None)[IMAGE_LISTS]]
+        data = add_images(data.remove_columns(IMAGE_LISTS), {IMAGE_LISTS: as_lists(rows)})
     return data
+
+
+def as_array(values: Any) -> Any:
+    """An image that a data set holds as lists of numbers."""
+    array = np.asarray(values)
+    return array.astype(np.uint8) if is_byte(array) else array
 
 
 def is_byte(array: Any) -> bool:
@@ -113,6 +170,45 @@ def names_files(values: Iterable[Any]) -> bool:
 def as_cells(values: Iterable[Any]) -> list[Any]:
     """Images as `datasets` keeps them; what is none stays, to be refused by its row."""
     return [None if value is None else cell_of(as_picture(value)) for value in values]
+
+
+def as_lists(cells: Iterable[Any]) -> list[list[Any]]:
+    """Lists of images as `datasets` keeps them.
+
+    Raises:
+        InputError: with the row of what is not an image.
+    """
+    return [
+        [cell_of(one) for one in read_pictures(f"the data set row {row}", cell)]
+        for row, cell in enumerate(cells, 1)
+    ]
+
+
+def read_pictures(where: str, cell: Any, folders: Sequence[Path] = ()) -> list[Picture]:
+    """The images of a cell of a row, ``where``; files may be named from one of some ``folders``.
+
+    Raises:
+        InputError: with the row of what is not an image.
+    """
+    try:
+        sources = images_in_cell(cell)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return [read_cell(where, source, folders) for source in sources]
+
+
+def read_cell(where: str, cell: object, folders: Sequence[Path] = ()) -> Picture:
+    """The one image of a cell.
+
+    Raises:
+        InputError: as `read_pictures`.
+    """
+    if isinstance(cell, str) and not is_file(Path(cell).expanduser()):
+        cell = next((own for own in (folder / cell for folder in folders) if is_file(own)), cell)
+    try:
+        return as_picture(cell)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def cell_of(picture: Picture) -> dict[str, Any]:

@@ -101,7 +101,10 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
 
 
 def cells_of(data: Dataset) -> Columns:
-    """The columns of a data set as they are."""
+    """The columns of a data set as they are, images in the bytes of their files."""
+    from glasshead.data.keep_images_encoded import keep_images_encoded
+
+    data = keep_images_encoded(data)
     cells = {name: list(data[name]) for name in data.column_names}
     return Columns("the data set", cells, coded_names(data.features))
 

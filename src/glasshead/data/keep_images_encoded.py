@@ -1,4 +1,4 @@
-"""Images of a data set as the bytes that they are stored in."""
+"""Images of a data set, and lists of them, as the bytes that they are stored in."""
 
 from __future__ import annotations
 
@@ -17,4 +17,7 @@ def keep_images_encoded(rows: Rows) -> Rows:
     for name, kind in rows.features.items():
         if isinstance(kind, Image) and kind.decode:
             rows = rows.cast_column(name, Image(decode=False))
+        part = getattr(kind, "feature", None)
+        if isinstance(part, Image) and part.decode:
+            rows = rows.cast_column(name, type(kind)(Image(decode=False)))
     return rows

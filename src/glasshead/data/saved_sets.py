@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glasshead.data.image_columns import with_array_images
 from glasshead.data.keep_images_encoded import keep_images_encoded
 from glasshead.data.read import Columns, names_of_codes
 from glasshead.errors import InputError
@@ -44,7 +45,7 @@ def columns_of_rows(source: str, rows: Dataset) -> Columns:
     """The columns of texts, numbers, classes, images and records, and of lists of them."""
     from datasets import ClassLabel, Image, Value
 
-    rows = keep_images_encoded(rows)
+    rows = with_array_images(keep_images_encoded(rows))
     kinds = {name: getattr(kind, "feature", kind) for name, kind in rows.features.items()}
     names = [name for name, kind in kinds.items() if isinstance(kind, Value | ClassLabel | Image | dict)]
     return Columns(source, {name: list(rows[name]) for name in names}, names_of_codes(rows.features))

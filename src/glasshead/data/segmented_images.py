@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Int
 from PIL import Image, ImageOps
 
-from glasshead.data.given_answers import read_cell
-from glasshead.data.image_columns import IMAGE_COLUMNS
+from glasshead.data.image_columns import IMAGE_COLUMNS, read_cell
 from glasshead.data.label_columns import columns_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.pictures import Picture, check_size, damage_named, decode_pixels, open_image
@@ -131,7 +130,7 @@ def read_segmented(
     return [
         SegmentedImage(
             *(
-                read_cell(columns.source, row, cell, folder)
+                read_cell(f"{columns.source} row {row}", cell, [folder])
                 for cell in (pixels, as_mask(numbers, f"of row {row}"))
             )
         )

@@ -77,8 +77,9 @@ class TextImages:
 
     @property
     def content(self) -> bytes:
-        """The files of the images."""
-        return b"".join(picture.content for picture in self.pictures)
+        """The files of the images; behind the first, each with its length."""
+        first, *others = (picture.content for picture in self.pictures)
+        return first + b"".join(len(one).to_bytes(8, "little") + one for one in others)
 
     @cached_property
     def shown(self) -> tuple[tuple[str, float], ...]:

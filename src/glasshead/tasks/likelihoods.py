@@ -19,7 +19,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import (
     OTHER_TEXT,
-    SEEN_IMAGE,
+    SEEN_IMAGES,
     TEXT_BEHIND,
     ChatText,
     Encoded,
@@ -247,7 +247,7 @@ class Likelihoods(RowAnswers):
         asked: dict[int, dict[str, Any]] = {}
         added = 0
         for row, one in enumerate(chosen.rows):
-            prompt = one.prompt if one.image is None else read_prompt(tokenizer, one)
+            prompt = read_prompt(tokenizer, one) if one.images else one.prompt
             text = prompt if model.decodes_answer else joined(prompt, one.answer)
             try:
                 tokens = answer_tokens(model, tokenizer, prompt, one.answer)
@@ -255,22 +255,22 @@ class Likelihoods(RowAnswers):
                 continue
             added += not model.decodes_answer and len(text) > len(prompt) + len(one.answer)
             asked[row] = {"text": text, "label": 0.0, TOKENS: json.dumps(tokens)}
-            if one.image is not None:
-                cell = {"bytes": one.image.content, "path": one.image.name}
-                asked[row] |= {"text": one.prompt, SEEN_IMAGE: cell, TEXT_BEHIND: text[len(prompt) :]}
+            if one.images:
+                cells = [{"bytes": own.content, "path": own.name} for own in one.images]
+                asked[row] |= {"text": one.prompt, SEEN_IMAGES: cells, TEXT_BEHIND: text[len(prompt) :]}
                 asked[row] |= {OTHER_TEXT: one.other or ""}
         note = WHOLE if not added else f"{WHOLE}; between {added:,} prompts and their answers a blank was put"
         return question_rows(None, chosen, asked, note, LACKS)
 
 
 def read_prompt(tokenizer: PreTrainedTokenizerBase, one: GivenAnswer) -> str:
-    """What a model reads of a prompt about an image.
+    """What a model reads of a prompt about images.
 
     Raises:
         InputError: if it does not read both.
     """
     prompt: str
-    (prompt,) = reader_of(tokenizer).inputs([{"image": one.image, "text": one.prompt}])
+    (prompt,) = reader_of(tokenizer).inputs([{"images": one.images, "text": one.prompt}])
     return prompt
 
 

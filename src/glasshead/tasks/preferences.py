@@ -142,7 +142,7 @@ class Preferences(RowAnswers):
         Raises:
             InputError: if of no row the model reads a prompt and two answers.
         """
-        if any(one.image is not None for one in chosen.rows):
+        if any(one.images for one in chosen.rows):
             raise InputError(
                 "prompts with images take one answer, but these data have a second one: remove its column, "
                 f"or name the columns ({spell('text_column')}, {spell('label_column')})"

@@ -134,20 +134,22 @@ def question_rows(
     Raises:
         InputError: with what every row ``lacks`` if none is asked.
     """
-    from datasets import ClassLabel, Dataset, Features, Image, Value
+    from datasets import ClassLabel, Dataset, Features, Image, List, Value
 
     if not asked:
         raise InputError(f"none of these rows has {lacks}")
     numbers = list(asked)
     columns = {name: [asked[number][name] for number in numbers] for name in asked[numbers[0]]}
-    features = {
-        name: (Value("float64") if names is None else ClassLabel(names=list(names)))
-        if name == "label"
-        else Image(decode=False)
-        if isinstance(cells[0], dict)
-        else Value("string" if isinstance(cells[0], str) else "int64")
-        for name, cells in columns.items()
-    } | {PLACE: Value("int64"), RANK: Value("int64")}
+    label = Value("float64") if names is None else ClassLabel(names=list(names))
+    kinds = {dict: Image(decode=False), list: List(Image(decode=False)), str: Value("string")}
+
+    def kind_of(cell: Any) -> Any:
+        return next((kind for of, kind in kinds.items() if isinstance(cell, of)), Value("int64"))
+
+    features = {name: label if name == "label" else kind_of(cells[0]) for name, cells in columns.items()} | {
+        PLACE: Value("int64"),
+        RANK: Value("int64"),
+    }
     columns |= {PLACE: chosen.places[numbers].tolist(), RANK: chosen.ranks[numbers].tolist()}
     if left_out := len(chosen.rows) - len(asked):
         note += f"; {left_out:,} of {len(chosen.rows):,} rows do not have {lacks} and are left out"
