@@ -77,10 +77,11 @@ reproduction: .venv/base
 catalogue: .venv/base
 	$(BIN)/python -m glasshead.cli.listing
 
-# docs/reference/families.md, image-families.md and tasks.md, computed by the tests' tiny models.
+# docs/reference/families.md, image-families.md, image-text-families.md and tasks.md, computed by the tests' tiny models.
 families: .venv/dev
 	$(BIN)/python tests/auto_table.py
 	$(BIN)/python tests/image_table.py
+	$(BIN)/python tests/image_text_table.py
 	$(BIN)/python tests/task_table.py
 
 # The source distribution and the wheel of a release; the version is the git tag.

@@ -26,8 +26,11 @@ from transformers.models.llava_onevision.image_processing_pil_llava_onevision im
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
-from image_text_newer import mistral3, pixtral, qwen3_vl, smolvlm
+from image_text_apart import APART
+from image_text_merged import MERGED
+from image_text_newer import blip, instructed_blip, mistral3, pixtral, qwen3_vl, smolvlm
 from image_text_parts import PATCH, VIDEOS, VISION, no_videos, text_config, tokenizer
+from image_text_towers import TOWERS
 
 
 def llava(own: Any) -> tuple[PreTrainedModel, Any]:
@@ -238,6 +241,8 @@ FAMILIES: dict[str, Callable[[Any], tuple[PreTrainedModel, Any]]] = {
         vipllava, aya_vision, idefics2, glm4v, deepseek_vl, qwen3_vl, mistral3, pixtral, smolvlm,
     )
 }  # fmt: skip
+RARER = {"blip-2": blip, "instructblip": instructed_blip} | MERGED | TOWERS | APART
+"""Families that are tried as a whole only."""
 
 
 @cache
@@ -245,7 +250,7 @@ def build(name: str) -> tuple[PreTrainedModel, Any]:
     """A model with weights large enough that attention is far from uniform, always the same, and its
     processor."""
     torch.manual_seed(0)
-    model, processor = FAMILIES[name](tokenizer(name))
+    model, processor = (FAMILIES | RARER)[name](tokenizer(name))
     with torch.no_grad():
         for key, weight in model.named_parameters():
             if weight.ndim > 1:
