@@ -1,5 +1,5 @@
-"""Tiny models of images and texts whose images are not tokens between words: they are read by cross-attention,
-or put before the text."""
+"""Tiny models of images and texts whose images are not tokens between words: they are read by
+cross-attention, or put before the text."""
 
 from __future__ import annotations
 

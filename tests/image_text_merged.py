@@ -1,4 +1,4 @@
-"""Tiny models of images and texts that cut an image into as many patches as it has, and merge 2 × 2 of them."""
+"""Tiny models of images and texts that cut an image into as many patches as it has, and merge 2 × 2."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def marks(own: Any, *, of_glm: bool = False) -> dict[str, int]:
     return ids | {"vision_start_token_id": 2, "vision_end_token_id": 3}
 
 
-def of_qwen(
-    kind: str, own: Any, *, vision: dict[str, Any], **text: Any
-) -> tuple[PreTrainedModel, Any]:
+def of_qwen(kind: str, own: Any, *, vision: dict[str, Any], **text: Any) -> tuple[PreTrainedModel, Any]:
     """A model of Qwen's line from version 3 on."""
     rope = ROPE | {"mrope_interleaved": True}
     config = CONFIG_MAPPING[kind](
@@ -86,7 +84,8 @@ def qwen3_5_moe(own: Any) -> tuple[PreTrainedModel, Any]:
 def exaone4_5(own: Any) -> tuple[PreTrainedModel, Any]:
     config = hf.Exaone4_5_Config(
         vision_config=ENCODER | {"num_key_value_heads": 1, "window_size": 16, "fullatt_block_indexes": [1]},
-        text_config=text_config("exaone4", len(own), sliding_window=64, sliding_window_pattern=2), **marks(own),
+        text_config=text_config("exaone4", len(own), sliding_window=64, sliding_window_pattern=2),
+        **marks(own),
     )  # fmt: skip
     images = Qwen2VLImageProcessorPil(patch_size=PATCH, merge_size=2, temporal_patch_size=2, size=SIZE)
     return model_of(config), no_videos(hf.Exaone4_5_Processor)(images, own, VIDEOS)
@@ -97,8 +96,6 @@ def of_glm(
 ) -> tuple[PreTrainedModel, Any]:
     """A model of GLM-4V's line."""
     vision = ENCODER | {"image_size": 32, "model_type": text.replace("_text", "_vision")}
-    if text == "glm4v_text":
-        vision["model_type"] = "glm4v_vision"
     config = CONFIG_MAPPING[kind](
         vision_config=vision,
         text_config=text_config(
@@ -177,11 +174,16 @@ def paddleocr_vl(own: Any) -> tuple[PreTrainedModel, Any]:
 
 
 def of_three(
-    kind: str, own: Any, processor: Any, vision: dict[str, Any], text: dict[str, Any], images: Any = None
+    kind: str,
+    own: Any,
+    processor: Any,
+    vision: dict[str, Any],
+    text: dict[str, Any],
+    images: Any = None,
+    **more: Any,
 ) -> tuple[PreTrainedModel, Any]:
     """A model whose processor reads images as Qwen's does."""
-    small = {name: 16 for name in ("projector_hidden_size",) if kind in ("cosmos3_edge", "lfm3_vl")}
-    config = CONFIG_MAPPING[kind](vision_config=vision, text_config=text, **marks(own), **small)
+    config = CONFIG_MAPPING[kind](vision_config=vision, text_config=text, **marks(own), **more)
     images = images or Qwen2VLImageProcessorPil(
         patch_size=PATCH, merge_size=2, temporal_patch_size=2, size=SIZE
     )
@@ -211,7 +213,9 @@ def cosmos3_edge(own: Any) -> tuple[PreTrainedModel, Any]:
     vision = {**VISION, "num_patches": 64, "spatial_merge_size": 2}
     text = text_config("cosmos3_edge_text", len(own), head_dim=8, rope_parameters=ROPE)
     images = Cosmos3EdgeImageProcessorPil(patch_size=PATCH, merge_size=2, size=SIZE)
-    return of_three("cosmos3_edge", own, hf.Cosmos3EdgeProcessor, vision, text, images)
+    return of_three(
+        "cosmos3_edge", own, hf.Cosmos3EdgeProcessor, vision, text, images, projector_hidden_size=16
+    )
 
 
 def lfm3_vl(own: Any) -> tuple[PreTrainedModel, Any]:
@@ -220,13 +224,14 @@ def lfm3_vl(own: Any) -> tuple[PreTrainedModel, Any]:
         "layer_types": ["conv", "full_attention"],
     }  # fmt: skip
     text = text_config("lfm2", len(own), layer_types=["conv", "full_attention"])
-    return of_three("lfm3_vl", own, hf.Lfm3VlProcessor, vision, text)
+    return of_three("lfm3_vl", own, hf.Lfm3VlProcessor, vision, text, projector_hidden_size=16)
 
 
 def qwen4_exp(own: Any) -> tuple[PreTrainedModel, Any]:
     return of_qwen(
         "qwen4_exp", own, vision={}, **LINEAR, **EXPERTS, hc_count=2, hc_lowrank=4, ngram_vocab_size_base=13,
-        make_ngram_vocab_size_divisible_by=2, split_ngram_parts=1, heads_per_ngram=2, ple_layer_ids=[], indexer_n_heads=2, indexer_kv_heads=1, indexer_head_dim=8, indexer_budget=64,
+        make_ngram_vocab_size_divisible_by=2, split_ngram_parts=1, heads_per_ngram=2, ple_layer_ids=[],
+        indexer_n_heads=2, indexer_kv_heads=1, indexer_head_dim=8, indexer_budget=64,
         indexer_compress_ratio=4,
     )  # fmt: skip
 
@@ -253,7 +258,7 @@ MERGED = {
     one.__name__: one
     for one in (
         qwen3_vl_moe, qwen3_5, qwen3_5_moe, exaone4_5, glm4v_moe, glm46v, glmga, glm_ocr, lighton_ocr,
-        video_llama_3, ernie4_5_vl_moe, paddleocr_vl, hyperclovax_vision_v2, cohere_compass, cosmos3_edge, lfm3_vl, qwen4_exp,
-        hunyuan_vl,
+        video_llama_3, ernie4_5_vl_moe, paddleocr_vl, hyperclovax_vision_v2, cohere_compass, cosmos3_edge,
+        lfm3_vl, qwen4_exp, hunyuan_vl,
     )
 }  # fmt: skip

@@ -142,7 +142,9 @@ def unchecked(processor: type) -> type:
 def aria(own: Any) -> tuple[PreTrainedModel, Any]:
     config = hf.AriaConfig(
         vision_config={"model_type": "idefics3_vision", **VISION, "image_size": 490, "patch_size": 70},
-        text_config=text_config("aria_text", len(own), moe_num_experts=2, moe_topk=1, moe_num_shared_experts=1),
+        text_config=text_config(
+            "aria_text", len(own), moe_num_experts=2, moe_topk=1, moe_num_shared_experts=1
+        ),
         projector_patch_to_query_dict={49: 4}, image_token_index=own.convert_tokens_to_ids("<image>"),
     )  # fmt: skip
     images = AriaImageProcessorPil(max_image_size=490)
@@ -153,10 +155,10 @@ def aria(own: Any) -> tuple[PreTrainedModel, Any]:
 
 def chameleon(own: Any) -> tuple[PreTrainedModel, Any]:
     """An image becomes words of its vocabulary, whose vectors are looked up."""
-    names = {"<image>": own.convert_tokens_to_ids("<image>")} | {
-        f"IMGIMGA{'ABCD'[number]}Z": own.convert_tokens_to_ids(f"<row_1_col_{number}>") for number in (1, 2, 3)
-    }  # fmt: skip
-    names["IMGIMGAAZ"] = own.convert_tokens_to_ids("<row_2_col_1>")
+    parts = {"<image>": "<image>", "IMGIMGAAZ": "<row_2_col_1>"} | {
+        f"IMGIMGA{'ABCD'[number]}Z": f"<row_1_col_{number}>" for number in (1, 2, 3)
+    }
+    names = {name: own.convert_tokens_to_ids(token) for name, token in parts.items()}
     text = {key: value for key, value in text_config("llama", len(own)).items() if key != "model_type"}
     config = hf.ChameleonConfig(
         **text, vocabulary_map=names, vq_config=VQ | {"resolution": 16, "attn_resolutions": [8]}
@@ -183,7 +185,7 @@ def emu3(own: Any) -> tuple[PreTrainedModel, Any]:
         },
         vocabulary_map=names,
     )  # fmt: skip
-    images = Emu3ImageProcessor(min_pixels=32 * 32, max_pixels=32 * 32, spatial_factor=8)
+    images = Emu3ImageProcessor(min_pixels=32 * 32, max_pixels=48 * 48, spatial_factor=8)
     return hf.Emu3ForConditionalGeneration(config), hf.Emu3Processor(images, own)
 
 
@@ -271,8 +273,8 @@ def granite_docling(own: Any) -> tuple[PreTrainedModel, Any]:
 
 def video_llava(own: Any) -> tuple[PreTrainedModel, Any]:
     config = hf.VideoLlavaConfig(
-        vision_config=hf.CLIPVisionConfig(**VISION, image_size=16), text_config=text_config("llama", len(own)),
-        image_token_index=own.convert_tokens_to_ids("<image>"),
+        vision_config=hf.CLIPVisionConfig(**VISION, image_size=16),
+        text_config=text_config("llama", len(own)), image_token_index=own.convert_tokens_to_ids("<image>"),
         video_token_index=own.convert_tokens_to_ids("<video>"), image_seq_length=16,
     )  # fmt: skip
     images = VideoLlavaImageProcessor(size={"shortest_edge": 16}, crop_size=SQUARE)

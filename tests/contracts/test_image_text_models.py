@@ -26,7 +26,9 @@ def test_the_page_has_every_family_and_most_that_are_tried_can_do_something():
     tried = {kind for kind, reason in families().items() if reason is None}
     assert set(READ) < tried
     assert len(READ) > 0.7 * len(tried)
-    assert {"llava", "qwen2_vl", "qwen3_5", "gemma3", "gemma4", "idefics3", "internvl", "paligemma"} < set(READ)
+    assert {"llava", "qwen2_vl", "qwen3_5", "gemma3", "gemma4", "idefics3", "internvl", "paligemma"} < set(
+        READ
+    )
     assert not {"mllama", "florence2", "idefics", "pix2struct"} & set(READ)
 
 
