@@ -64,7 +64,7 @@ NOT_TRIED = {
     "pi0": "it needs the states of a robot",
     "qwen2_5_omni_thinker": "its processor needs one of sounds",
     "qwen3_omni_moe_thinker": "its processor needs one of sounds",
-    "udop": "it needs the places of words on a page",
+    "udop": UNMADE,
 }
 """Why there is no tiny model of a family; of all others the image processor needs torchvision."""
 
@@ -106,7 +106,8 @@ def row_of(kind: str, methods: Sequence[str] = METHODS) -> Row:
         "audit": lambda: glasshead.audit(model, table, tokenizer=processor, draws=2),
     }
     name = type(model).__name__
-    return {title: outcome(attempt).replace(name, "the model") for title, attempt in asked.items()}
+    said = {title: outcome(attempt).replace(name, "the model") for title, attempt in asked.items()}
+    return {title: reason.rstrip(".").replace("<", "&lt;") for title, reason in said.items()}
 
 
 def words_alone(processor: Any) -> GenerationConfig:
