@@ -63,7 +63,7 @@ docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
-BENCHMARKS := startup serve cite kills audit audit_scale halves large shard inside patching passes erasure explain explain_call images writing kendall coverage \
+BENCHMARKS := startup serve cite kills audit audit_scale halves large shard inside patching passes erasure explain explain_call images images_with_text writing kendall coverage \
 	adversary identifiability attention training dynamics cluster
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
