@@ -63,7 +63,7 @@ docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
-BENCHMARKS := startup serve cite kills audit audit_scale halves large shard inside patching passes erasure explain explain_call images writing kendall coverage \
+BENCHMARKS := startup serve cite kills audit audit_scale halves large shard inside patching passes erasure explain explain_call images images_with_text writing kendall coverage \
 	adversary identifiability attention training dynamics cluster
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
@@ -77,10 +77,11 @@ reproduction: .venv/base
 catalogue: .venv/base
 	$(BIN)/python -m glasshead.cli.listing
 
-# docs/reference/families.md, image-families.md and tasks.md, computed by the tests' tiny models.
+# docs/reference/families.md, image-families.md, image-text-families.md and tasks.md, computed by the tests' tiny models.
 families: .venv/dev
 	$(BIN)/python tests/auto_table.py
 	$(BIN)/python tests/image_table.py
+	$(BIN)/python tests/image_text_table.py
 	$(BIN)/python tests/task_table.py
 
 # The source distribution and the wheel of a release; the version is the git tag.

@@ -26,8 +26,12 @@ from transformers.models.llava_onevision.image_processing_pil_llava_onevision im
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
-from image_text_newer import mistral3, pixtral, qwen3_vl, smolvlm
+from glasshead.data.watched_processor import mark_of_image
+from image_text_apart import APART
+from image_text_merged import MERGED
+from image_text_newer import blip, instructed_blip, mistral3, pixtral, qwen3_vl, smolvlm
 from image_text_parts import PATCH, VIDEOS, VISION, no_videos, text_config, tokenizer
+from image_text_towers import TOWERS
 
 
 def llava(own: Any) -> tuple[PreTrainedModel, Any]:
@@ -238,6 +242,8 @@ FAMILIES: dict[str, Callable[[Any], tuple[PreTrainedModel, Any]]] = {
         vipllava, aya_vision, idefics2, glm4v, deepseek_vl, qwen3_vl, mistral3, pixtral, smolvlm,
     )
 }  # fmt: skip
+RARER = {"blip-2": blip, "instructblip": instructed_blip} | MERGED | TOWERS | APART
+"""Families that are tried as a whole only."""
 
 
 @cache
@@ -245,7 +251,7 @@ def build(name: str) -> tuple[PreTrainedModel, Any]:
     """A model with weights large enough that attention is far from uniform, always the same, and its
     processor."""
     torch.manual_seed(0)
-    model, processor = FAMILIES[name](tokenizer(name))
+    model, processor = (FAMILIES | RARER)[name](tokenizer(name))
     with torch.no_grad():
         for key, weight in model.named_parameters():
             if weight.ndim > 1:
@@ -269,7 +275,7 @@ def own_pass(
     model, processor = build(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        both = ([photo()], [processor.image_token + text]) if images is None else ([images], [text])
+        both = ([photo()], [mark_of_image(processor) + text]) if images is None else ([images], [text])
         inputs = processor(images=both[0], text=both[1], return_tensors="pt")
     ids = (
         processor.tokenizer(answer, add_special_tokens=False)["input_ids"]
@@ -283,6 +289,8 @@ def own_pass(
             more = torch.tensor([ids]) if key == "input_ids" else torch.full((1, len(ids)), kind)
             inputs[key] = torch.cat([inputs[key], more], dim=1)
     inputs.pop("labels", None)
+    if name == "cosmos3_edge":  # its processor leaves out what its model needs
+        inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).long()
     model.set_attn_implementation("eager")
     try:
         output = model(**inputs, output_attentions=True)

@@ -102,6 +102,10 @@ def blip(own: Any, *, instructed: bool = False) -> tuple[PreTrainedModel, Any]:
     return kinds[1](config), processor
 
 
+def instructed_blip(own: Any) -> tuple[PreTrainedModel, Any]:
+    return blip(own, instructed=True)
+
+
 def smolvlm(own: Any) -> tuple[PreTrainedModel, Any]:
     """As Idefics3; a package that counts the frames of videos in words is not needed for images."""
     processing_smolvlm.num2words = processing_smolvlm.num2words or str

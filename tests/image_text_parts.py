@@ -35,6 +35,41 @@ EXTRA: dict[str, dict[str, str]] = {
         "start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<image>",
         "video_token": "<video>",
     },
+    "lighton_ocr": {
+        "image_token": "<image>", "image_break_token": "<row_1_col_1>", "image_end_token": "<row_1_col_2>",
+    },
+    "ernie4_5_vl_moe": {
+        "image_token": "<image>", "image_start_token": "<img>", "image_end_token": "</img>",
+        "video_token": "<video>", "video_start_token": "<vid>", "video_end_token": "</vid>",
+    },
+    "paddleocr_vl": {"image_token": "<image>"},
+    "aria": {"image_token": "<image>"},
+    "janus": {"image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>"},
+    "emu3": {
+        "image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>",
+        "image_wrapper_token": "<wrap>", "eof_token": "<eof>",
+    },
+    "gemma4": {
+        "image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>", "audio_token": "<audio>",
+        "boa_token": "<boa>", "eoa_token": "<eoa>", "other": "<|video|>",
+    },
+    "ovis2": {
+        "start": "<IMG_START>", "atom": "<IMG_ATOM>", "grid": "<IMG_GRID>", "column": "<IMG_COL>",
+        "row": "<IMG_ROW>", "end": "<IMG_END>",
+    },
+    "shieldgemma2": {"image_token": "<soft>", "boi_token": "<boi>", "eoi_token": "<eoi>"},
+    "t5gemma2": {"image_token": "<soft>", "boi_token": "<boi>", "eoi_token": "<eoi>"},
+    "mllama": {"image_token": "<|image|>", "python": "<|python_tag|>"},
+    "idefics": {"fake": "<fake_token_around_image>"},
+    "hunyuan_vl": {
+        "image_token": "<image>", "image_start_token": "<img>", "image_end_token": "</img>",
+    },
+    "fuyu": {"speaker": "|SPEAKER|", "newline": "|NEWLINE|"},
+    "pp_chart2table": {"start": "<img>", "end": "</img>", "part": "<imgpad>"},
+    "got_ocr2": {"start": "<img>", "end": "</img>", "part": "<imgpad>"},
+    "qianfan_ocr": {
+        "start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>",
+    },
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ from glasshead.data.image_reader import (
     normalisation_of,
 )
 from glasshead.data.image_sets import IMAGE_SETS
-from glasshead.data.image_text_reader import ImageTextReader
+from glasshead.data.image_text_reader import ImageTextReader, Processed
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
@@ -147,6 +147,7 @@ __all__ = [
     "PatchGrid",
     "Picture",
     "PlainTexts",
+    "Processed",
     "RatingError",
     "SegmentedImage",
     "Sentence",

@@ -59,7 +59,9 @@ class TokenizerSpy:
 
 def mark_of_image(processor: Any) -> str:
     """What stands for an image in a prompt."""
-    mark = getattr(processor, "image_token", None) or getattr(processor.tokenizer, "image_token", None)
+    named = ((processor, "image_placeholder_token"), (processor, "image_token"))
+    marks = [getattr(*one, None) for one in (*named, (processor.tokenizer, "image_token"))]
+    mark = next(filter(None, marks), None)
     mark = getattr(mark, "content", mark)
     if not isinstance(mark, str):
         raise InputError(

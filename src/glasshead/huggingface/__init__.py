@@ -21,6 +21,7 @@ from glasshead.huggingface.half_weights import (
 )
 from glasshead.huggingface.image_vectors import (
     PIXELS,
+    check_takes_vectors,
     needed_inputs,
     parameters_of,
     see,

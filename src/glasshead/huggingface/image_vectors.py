@@ -84,6 +84,15 @@ def join_all(vectors: Sequence[ImageVectors]) -> Any:
     return vectors[0].kind(**fields)
 
 
+def check_takes_vectors(model: PreTrainedModel) -> None:
+    """Raise InputError if a model takes no vectors of images from outside."""
+    if OUTPUTS not in parameters_of(model):
+        raise InputError(
+            f"{class_name(model)} does not take the vectors of an image from outside, so its image tokens "
+            "cannot be read: explain its texts alone"
+        )
+
+
 @torch.no_grad()
 def see(model: PreTrainedModel, pixels: Mapping[str, Tensor]) -> ImageVectors:
     """What a model makes of the images of a text.
@@ -91,11 +100,7 @@ def see(model: PreTrainedModel, pixels: Mapping[str, Tensor]) -> ImageVectors:
     Raises:
         InputError: if it takes no vectors of images from outside, or does not say what it makes of one.
     """
-    if OUTPUTS not in parameters_of(model):
-        raise InputError(
-            f"{class_name(model)} does not take the vectors of an image from outside, so its image tokens "
-            "cannot be read: explain its texts alone"
-        )
+    check_takes_vectors(model)
     looks: list[Any] = [getattr(one, LOOK) for one in (model, model.base_model) if hasattr(one, LOOK)]
     if not looks:
         raise InputError(

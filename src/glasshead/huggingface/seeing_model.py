@@ -125,7 +125,9 @@ class SeeingModel(TaskModel):
             if name not in self.unneeded
         }
         vectors = [self.vectors[row] for row in rows] if self.instead is None else self.instead
-        output = join_all([own.to(input_ids.device) for own in vectors])
+        # Audits read their texts again in another type, and some models (Emu3) mix none.
+        device, dtype = input_ids.device, arithmetic_of(self.model)
+        output = join_all([own.change(lambda tensor: tensor.to(device, dtype)) for own in vectors])
         types = types_of(self.model, input_ids, self.images[rows[0]], given[:, 1])
         reader, token = self.model.get_submodule(self.reader), self.images[rows[0]].token
         of_image = input_ids == token if vectors[0].deeper else None

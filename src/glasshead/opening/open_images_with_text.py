@@ -19,16 +19,20 @@ from glasshead.data import (
     IMAGE_READER,
     EncodedTextsWithImages,
     ImageTextReader,
+    Processed,
     as_picture,
     encode,
 )
 from glasshead.errors import InputError, brief, pluralise
 from glasshead.huggingface import (
     NextTokenClassifier,
+    check_takes_vectors,
     class_name,
+    image_inputs,
     isolated_copy,
     needed_inputs,
     own_model,
+    parameters_of,
     see,
     with_images_of,
 )
@@ -37,6 +41,8 @@ from glasshead.opening.writers import sees_ahead
 
 SIZE = (96, 64)
 """Width and height of an image that is tried."""
+FAILURES = (AttributeError, TypeError, ValueError, RuntimeError, LookupError)
+"""How models fail on what they do not read."""
 TOKEN_IDS = ("image_token_id", "image_token_index")
 
 
@@ -83,31 +89,52 @@ def check_reading(
 ) -> None:
     """Raise InputError unless the copy, which is given what the model makes of some images, says of these and
     a text what the model says that is given the images."""
+    check_takes_vectors(own_model(model))
     noise = np.random.default_rng(0).integers(0, 256, (count, SIZE[1], SIZE[0], 3), dtype=np.uint8)
     images = [*map(Image.fromarray, noise)]
+    processed = reader.process(images, reader.prompt_of(question, count))
+    check_kinds(model, processed)
     text = reader.read([*map(as_picture, images)], question)
     encoded = encode(reader.tokenizer, [text])
     assert isinstance(encoded, EncodedTextsWithImages)
     inputs = encoded.inputs(device=read.device)
     original = isolated_copy(own_model(model))
-    processed = reader.process(images, reader.prompt_of(question, count))
     ids = {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"]}
-    others = {
-        name: value.to(original.device, original.dtype if value.is_floating_point() else None)
-        for name, value in (processed.pixels | processed.kinds).items()
-    }
+    kinds = {name: value.to(original.device) for name, value in processed.kinds.items()}
+    # Some processors leave out the kinds that their model needs (Cosmos 3 Edge).
+    others = image_inputs(original, inputs["input_ids"], text.images) | kinds
     try:
         expected = original(**ids, **others, use_cache=False).logits[0, -1].float()
-    except (AttributeError, TypeError, ValueError, RuntimeError, KeyError) as error:
+    except FAILURES as error:
         remedy = "check that both belong together" if count == 1 else "put words between the images"
         raise InputError(
             f"{class_name(model)} fails on {pluralise(count, 'image')} from its processor ({brief(error)}): "
             f"{remedy}"
         ) from error
-    own = with_images_of(read, encoded)(**inputs).logits[0].float()
+    try:
+        own = with_images_of(read, encoded)(**inputs).logits[0].float()
+    except InputError:
+        raise
+    except FAILURES as error:
+        raise InputError(
+            f"{class_name(model)} cannot run with only the vectors of its images ({brief(error)}), which is "
+            "necessary: explain only its texts"
+        ) from error
     check_finite(class_name(model), own, expected)
     if own.shape != expected.shape or not are_close(own, expected, tolerance_for(model.dtype)):
         raise CopyError(
             f"{class_name(model)} predicts differently when its image vectors are computed before its "
             "language model runs, which is necessary: explain only its texts"
+        )
+
+
+def check_kinds(model: PreTrainedModel, processed: Processed) -> None:
+    """Raise InputError if a model is given a number of each token that is not known here: an answer has
+    none."""
+    shape, read = (1, len(processed.ids)), parameters_of(own_model(model))
+    names = [name for name, value in processed.pixels.items() if value.shape == shape and name in read]
+    if names:
+        raise InputError(
+            f"{class_name(model)} reads an unknown number of each token ({', '.join(names)}), which is not "
+            "supported: explain only its texts"
         )
