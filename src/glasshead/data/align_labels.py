@@ -44,7 +44,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
         if 0 not in numbers:
             pairs = ", ".join(f"{name}={number}" for number, name in enumerate(model))
             raise InputError(
-                f"the data number their classes without 0: the model's first class may be 0 or "
+                f"the class numbers in the data do not include 0, so the model's first class may be 0 or "
                 f"{order.min()}: say which is which with {spell('labels')}, as in {pairs}"
             )
         pairs = f"{model[0]} is taken for the data's class {data[numbers.index(0)]}"

@@ -25,7 +25,7 @@ from glasshead.errors import InputError, brief, pluralise
 
 IMAGE, IMAGES, TEXT = "image", "images", "text"
 KINDS = ("token_type_ids", "mm_token_type_ids")
-"""How processors call the kinds of tokens."""
+"""What processors call the kinds of tokens."""
 OF_TOKENS = ("input_ids", "attention_mask", "labels", *KINDS)
 """What they say of tokens."""
 SAMPLE = "What is in the image?"

@@ -19,7 +19,7 @@ from glasshead.quiet import without_warnings
 GAP_TOLERANCE = 0.01
 """Contributions that miss ŷ(x) − ŷ(x′) by more than this share are not DeepLift's."""
 NEGLIGIBLE_GAP = 1e-4
-"""What is as small next to the contributions themselves is rounding."""
+"""A gap this small next to the contributions is rounding."""
 NOT_COVERED = (
     "the rules of DeepLift do not cover this model, so its contributions would not add up; use the method "
     "'captum:integrated-gradients'"

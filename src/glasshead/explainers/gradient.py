@@ -210,7 +210,7 @@ class GradientAlong(Explainer):
             return None
         return (
             f"this model normalises its embeddings, so the derivative along {nouns.a_word} is "
-            f"minus that along its place, and the two are mixed: for the {nouns.word} alone use "
+            f"minus that along its position, and neither says much about the {nouns.word} alone: use "
             f"{INSTEAD.format(context.encoded.erasure)}"
         )
 

@@ -39,7 +39,7 @@ from glasshead.serve.questions import (
 from glasshead.trace import Subject
 
 MOST_DRAWN = 40
-"""Answers about one text, one below the other: choices, or the tokens of an answer."""
+"""At most so many answers about one text, one below the other: choices, or the tokens of an answer."""
 
 
 def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -> Attributions:

@@ -172,7 +172,7 @@ def split_tokens(prompts: Inputs, texts: Sequence[str], encoded: Encoded, row: i
 def no_prompt_left(prompt: str, is_cut: bool) -> str:
     """Why nothing of a prompt can be explained."""
     if is_cut:
-        return "leaves no room for the prompt: use a shorter one"
+        return "leaves no room for the prompt: use a shorter answer"
     return f"and the prompt {prompt[:40]!r} share a token: begin the answer with a blank"
 
 

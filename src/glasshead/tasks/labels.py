@@ -25,7 +25,7 @@ TASKS = (*LABEL_TASKS, LABELS)
 """What can be asked of a classifier, by name."""
 SINGLE_LABEL: Final = "single_label_classification"
 MULTI_LABEL: Final = "multi_label_classification"
-"""How configurations of Transformers call them."""
+"""What configurations of Transformers call them."""
 NOT = "not "
 ASKED_ONE = "each input is about the label {!r}"
 ASKED = (

@@ -20,7 +20,7 @@ class DistanceMapping:
 
     function: Callable[..., Tensor]
     one_at_zero: bool
-    """f(0) = 1: a token's score of itself stays."""
+    """f(0) = 1: a token's score with itself stays."""
     vanishes: bool
     """f(R) → 0 for R → −∞: a local head can forget what is far."""
     bounded: bool

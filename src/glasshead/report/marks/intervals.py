@@ -9,7 +9,7 @@ from glasshead.report.figure import Ink, LegendEntry, Panel
 from glasshead.report.marks.limits import Limits
 
 LINE, BETWEEN = 0.16, 0.2
-"""Inches of a line of a row's name and notes, and between rows."""
+"""The height of one line of a row's name and notes, and the gap between rows, in inches."""
 NEXT = 0.24
 """How far below the one before the next estimate of a row lies."""
 HOLLOW = LegendEntry("--muted", "decides nothing", "ring")
