@@ -70,3 +70,16 @@ def test_workers_map_the_file(tmp_path):
         one.model.classifier.weight.zero_()
     torch.testing.assert_close(other.model.classifier.weight, sent.model.classifier.weight, rtol=0, atol=0)
     assert replace(one.subject, model=sent.subject.model).labels == sent.subject.labels
+
+
+@pytest.mark.parametrize("name", ["Bert", "Llama"])
+def test_a_model_that_has_shown_its_attention_is_sent_too(name):
+    """Such a pass leaves hooks of Transformers behind, which still work after the journey."""
+    family = FAMILIES[name]
+    model, ids = family.build(labels=2), torch.tensor([[3, 4, 5]])
+    model(input_ids=ids, output_attentions=True)
+    sent = Holding(open_subject(model, family.tokenizer()), model)
+    got = Holding.of_bytes(*sent.to_bytes()).model
+    own, theirs = (each(input_ids=ids, output_hidden_states=True).hidden_states for each in (model, got))
+    assert len(own) == len(theirs) > 1
+    torch.testing.assert_close(theirs, own)

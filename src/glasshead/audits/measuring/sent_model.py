@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load, load_file, save, save_file
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+from transformers.utils.output_capturing import _active_collector
 
 from glasshead.errors import InputError, one_line
 from glasshead.trace import Subject
@@ -74,6 +75,8 @@ class StructurePickler(cloudpickle.Pickler):
         if type(value) in (Tensor, nn.Parameter) and value.layout == torch.strided and not value.is_quantized:
             is_parameter = isinstance(value, nn.Parameter)
             return sent_tensor, (self.name(value.detach()), value.device, is_parameter, value.requires_grad)
+        if value is _active_collector:  # of the hooks that a pass with `output_attentions=True` leaves behind
+            return "_active_collector"
         return super().reducer_override(value)
 
     def name(self, tensor: Tensor) -> str:
