@@ -135,7 +135,7 @@ def test_pairs_in_two_ways(made):
             ["film", "--layer", "5"],
             "there is no attention layer 5: choose from 0 encoder.layers.0",
         ),
-        ("encoder", ["film", "--head", "x"], "--head must be a number, mean, max, min, sum, not 'x'"),
+        ("encoder", ["film", "--head", "x"], "--head must be a number, mean, max, min or sum, not 'x'"),
         ("encoder", ["film", "--layer", "0", "--head", "9"], "has no head 9: it has heads 0 to 1"),
         ("encoder", ["film", "--row", "firts"], "did you mean 'first'?"),
         ("encoder", ["film", "--row", "first"], "has no row 'first': it has 'pooled'"),

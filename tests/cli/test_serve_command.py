@@ -28,7 +28,7 @@ def test_a_taken_port(tmp_path, taken):
         (["--seconds", "0"], "--seconds must be a number above 0"),
         (["--allow-host", "http://example.org/"], "--allow-host must be a name such as example.org"),
         (["--port", "65536"], "--port must be between"),
-        (["--token", "short"], "--token has at least 8 characters"),
+        (["--token", "short"], "--token must have at least 8 characters"),
         (["--audits", "gone"], "--audits"),
         (["--host", "no.such.host.invalid"], "cannot listen at no.such.host.invalid"),
     ],
@@ -52,4 +52,4 @@ def test_a_port_that_is_no_number():
 
 def test_the_token_may_stand_in_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("GLASSHEAD_TOKEN", "short")
-    assert "--token has at least 8 characters" in refusal(tmp_path, "serve", "model", "--no-browser")
+    assert "--token must have at least 8 characters" in refusal(tmp_path, "serve", "model", "--no-browser")

@@ -92,11 +92,41 @@ def check(source):
 @pytest.mark.parametrize("held", IN_MEMORY)
 def test_images_in_memory_are_read(held):
     check(IN_MEMORY[held]())
+    check(called_image(IN_MEMORY[held]()))
 
 
 @pytest.mark.parametrize("held", BY_NAME)
 def test_images_by_their_names_are_read(held, named):
     check(BY_NAME[held](named))
+    if not isinstance(source := BY_NAME[held](named), Path | str):
+        check(called_image(source))
+
+
+def called_image(source):
+    """The same images in a column `image`."""
+    if isinstance(source, list):
+        return [{"image" if name == "images" else name: cell for name, cell in row.items()} for row in source]
+    if isinstance(source, pd.DataFrame):
+        return source.rename(columns={"images": "image"})
+    return source.rename_column("images", "image")
+
+
+@pytest.mark.parametrize("column", ["image", "images"])
+def test_rows_may_have_one_image_or_a_list(column, named):
+    for one in (photo(12, 9), "img/0.png", pixels(0)):
+        rows = [{column: cell, "prompt": "what", "answer": "no"} for cell in ([one, one], one)]
+        read = read_given(as_dataset(rows), "all", LoadOptions())
+        assert [len(row.images) for row in read] == [2, 1]
+    rows = [{column: np.stack([pixels(0)] * 3), "prompt": "what", "answer": "no"}]
+    (row,) = read_given(as_dataset(rows), "all", LoadOptions())
+    assert len(row.images) == 3
+
+
+def test_a_name_may_begin_with_a_bracket(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    photo(12, 9).save("[draft].png")
+    (one,) = read_pictures("row 1", "[draft].png")
+    assert one.name == "[draft].png"
 
 
 def test_greys_and_a_single_image_are_lists_too():

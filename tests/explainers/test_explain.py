@@ -83,7 +83,7 @@ def test_refusals_are_one_line(bert):
         "a text must be a string, not bytearray": {"texts": bytearray(b"a film")},
         "a text must be a string, not {'text': 'a film'}": {"texts": {"text": "a film"}},
         "`trust_remote_code` must be True or False": {"trust_remote_code": "no"},
-        "`head` must be a number, mean, max, min, sum": {"head": "first"},
+        "`head` must be a number, mean, max, min or sum": {"head": "first"},
         "`labels` must be a mapping of names to values": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():

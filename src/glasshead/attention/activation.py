@@ -66,7 +66,7 @@ class Activation(ABC):
     there are programs of their own."""
 
     has_sinks: ClassVar[bool] = False
-    """Learned sinks, which are no tokens, take what the weights of a row miss to one (gpt-oss)."""
+    """Sinks that are no tokens take what the weights of a row miss to one (gpt-oss)."""
 
     @abstractmethod
     def weights(

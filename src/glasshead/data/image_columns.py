@@ -50,18 +50,34 @@ def images_of(source: Any) -> list[Any]:
 
 def image_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """The columns that hold images, or lists of them, these as bytes of files."""
-    found = {
-        name: as_cells(values)
-        for name, values in columns.items()
-        if any(map(is_image, values))
-        or (name in IMAGE_COLUMNS and names_files(values))
-        or (name in IMAGE_COLUMNS and "text" not in columns and any(map(has_axes, values)))
-    }
-    return found | {
+    lists = {
         name: as_lists(columns[name])
         for name in (*IMAGE_COLUMNS, IMAGE_LISTS)
-        if any(lists_images(name, cell) for cell in columns.get(name, ()))
+        if has_lists(name, columns.get(name, ()))
     }
+    return lists | {
+        name: as_cells(values)
+        for name, values in columns.items()
+        if name not in lists
+        and (
+            any(map(is_image, values))
+            or (name in IMAGE_COLUMNS and names_files(values))
+            or (
+                name in IMAGE_COLUMNS
+                and "text" not in columns
+                and any(has_axes(one) and not is_list(one) for one in values)
+            )
+        )
+    }
+
+
+def has_lists(name: str, values: Sequence[Any]) -> bool:
+    """Whether a column has lists with images that only memory holds, or lists in some of its cells alone."""
+    known = [cell for cell in values if cell is not None]
+    listed = sum(map(is_list, known))
+    return any(lists_images(name, cell) for cell in known) or (
+        0 < listed < len(known) and any(is_image(one) or isinstance(one, str | Path) for one in known)
+    )
 
 
 def images_in_cell(cell: Any) -> list[Any]:
@@ -75,7 +91,7 @@ def images_in_cell(cell: Any) -> list[Any]:
         return []
     if isinstance(cell, str) and not cell.strip():
         return []
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
+    if isinstance(cell, str) and cell.strip()[0] == "[" and cell.strip()[-1] == "]":
         try:
             return list(json.loads(cell))
         except ValueError:
@@ -97,7 +113,7 @@ def lists_images(name: str, cell: Any) -> bool:
         is_image(part)
         or is_picture_cell(part)
         or isinstance(part, Path)
-        or (name == IMAGE_LISTS and has_axes(part))
+        or (has_axes(part) and (name == IMAGE_LISTS or len(part.shape) == IMAGE_AXES))
         for part in cell
     )
 
@@ -125,14 +141,14 @@ def with_array_images(data: Dataset) -> Dataset:
     Raises:
         InputError: if there is no text next to them and they are not images.
     """
-    for name in IMAGE_COLUMNS:
+    for name in (*IMAGE_COLUMNS, IMAGE_LISTS):
         depth = depth_of(data.features[name]) if name in data.features else 0
-        if depth == IMAGE_AXES or (depth and "text" not in data.features):
+        if depth == IMAGE_AXES + 1:
+            rows = [[*map(as_array, row or ())] for row in data.with_format(None)[name]]
+            data = add_images(data.remove_columns(name), {name: as_lists(rows)})
+        elif name != IMAGE_LISTS and (depth == IMAGE_AXES or (depth and "text" not in data.features)):
             arrays = map(as_array, data.with_format("numpy")[name])
             data = add_images(data.remove_columns(name), {name: as_cells(arrays)})
-    if IMAGE_LISTS in data.features and depth_of(data.features[IMAGE_LISTS]) == IMAGE_AXES + 1:
-        rows = [[*map(as_array, row or ())] for row in data.with_format(None)[IMAGE_LISTS]]
-        data = add_images(data.remove_columns(IMAGE_LISTS), {IMAGE_LISTS: as_lists(rows)})
     return data
 
 
@@ -150,10 +166,16 @@ def is_byte(array: Any) -> bool:
 
 
 def depth_of(feature: Any) -> int:
-    """How many lists are around each number of a column."""
+    """How many lists are around each number of a column; 0 where it holds anything else."""
+    from datasets import Value
+
     if hasattr(feature, "shape"):  # Array3D
         return len(feature.shape)
-    return 1 + depth_of(feature.feature) if hasattr(feature, "feature") else 0
+    lists = 0
+    while hasattr(feature, "feature"):
+        feature, lists = feature.feature, lists + 1
+    is_number = isinstance(feature, Value) and feature.dtype not in ("string", "large_string", "binary")
+    return lists if is_number else 0
 
 
 def names_files(values: Iterable[Any]) -> bool:

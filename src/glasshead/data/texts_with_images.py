@@ -77,9 +77,11 @@ class TextImages:
 
     @property
     def content(self) -> bytes:
-        """The files of the images; behind the first, each with its length."""
-        first, *others = (picture.content for picture in self.pictures)
-        return first + b"".join(len(one).to_bytes(8, "little") + one for one in others)
+        """The file of the image; of several, each after its length, and before them how many they are."""
+        files = [picture.content for picture in self.pictures]
+        if len(files) == 1:
+            return files[0]
+        return b"".join(len(one).to_bytes(8, "little") + one for one in (str(len(files)).encode(), *files))
 
     @cached_property
     def shown(self) -> tuple[tuple[str, float], ...]:

@@ -30,7 +30,7 @@ from glasshead.huggingface import Inputs, answers_of, ask_usual, question_in_wor
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
-from glasshead.results import Attribution, sink_of
+from glasshead.results import Attribution, missing_share, sink_of
 from glasshead.spelling import spell
 from glasshead.trace import (
     AttentionSelector,
@@ -377,12 +377,12 @@ def sink_share(
 def learned_sink_share(
     explainer: Explainer, context: ExplanationContext, weights: Float[Tensor, " tokens"]
 ) -> float | None:
-    """What the weights of a text miss to one, where learned sinks have it: of a head, or the mean of all."""
+    """What the weights of a text miss to one, where sinks have it: of a head, or the mean of all."""
     if not explainer.reads_weights or (site := context.site) is None:
         return None
     if not site.mechanism.activation.has_sinks:
         return None
-    return 1.0 - float(weights.sum()) if site.head is not None or site.heads == "mean" else None
+    return missing_share(weights.tolist()) if site.head is not None or site.heads == "mean" else None
 
 
 def image_sinks_of(explainer: Explainer, context: ExplanationContext) -> list[tuple[int, ...]]:

@@ -133,6 +133,7 @@ __all__ = [
     "ask_usual",
     "attention_modules",
     "check_name",
+    "check_takes_vectors",
     "class_name",
     "class_names",
     "class_names_in",

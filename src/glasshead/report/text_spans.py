@@ -13,7 +13,7 @@ from glasshead.report.weight_intervals import spoken_range
 from glasshead.results import SMALL_CHANGE, Attribution, Written
 from glasshead.wording import join_names
 
-LEARNED_SINKS = "sinks that the heads have learned: they are no tokens"
+OTHER_SINKS = "sinks that are no tokens"
 SCORE_NAMES = (
     dict.fromkeys(("attention", "layer-mean", "layer-max", "layer-min"), "weight")
     | dict.fromkeys(("attention-flow", "attention-flow-absolute"), "flow")
@@ -215,7 +215,7 @@ def sink_in_words(attribution: Attribution) -> str:
     empty."""
     words = []
     if attribution.learned_sink is not None:
-        words.append(f"{number(attribution.learned_sink)} of the attention goes to {LEARNED_SINKS}")
+        words.append(f"{number(attribution.learned_sink)} of the attention goes to {OTHER_SINKS}")
     if attribution.sink is not None:
         words.append(
             f"{number(attribution.sink)} of the weights is on the first token, an attention sink: models "

@@ -4,7 +4,7 @@ import math
 
 from glasshead.escaping import one_line
 from glasshead.report.number_format import DASH, finite, number
-from glasshead.report.text_spans import LEARNED_SINKS, SCORE_NAMES, sinks_in_words
+from glasshead.report.text_spans import OTHER_SINKS, SCORE_NAMES, sinks_in_words
 from glasshead.results import ATTENTION, Written, WrittenMap, WrittenToken
 
 STRONGEST = 3
@@ -39,16 +39,26 @@ def facts_in_words(written: Written) -> list[str]:
             f"more than half of the weights is on the {place}, an attention sink, which is not named among "
             f"the strongest ({'; '.join(found)})"
         )
-    for one in written.maps:
-        if one.has_learned_sinks and one.head == "mean":
-            share = math.fsum(map(float, filter(None, one.learned_sinks()))) / len(one.scores)
-            facts.append(
-                f"{one.reading}: on average {number(share)} of the attention goes to {LEARNED_SINKS}"
-            )
+    facts += other_sinks_in_words(written)
     if written.image_sinks:
         in_image = sinks_in_words(written)
         facts.append(f"{in_image} (marked × on the page, and left out of the colours of attention)")
     return [one_line(fact) for fact in [*facts, *written.notes]]
+
+
+def other_sinks_in_words(written: Written) -> list[str]:
+    """How much of the attention goes to sinks that are no tokens: from the layer with the least to that with
+    the most, or of the one map."""
+    shown = [one for one in written.maps if one.has_learned_sinks and one.scores]
+    maps = [one for one in shown if one.head == "mean"] or shown
+    shares = sorted(
+        math.fsum(share or 0.0 for share in one.learned_sinks()) / len(one.scores) for one in maps
+    )
+    if not shares:
+        return []
+    least, most = number(shares[0]), number(shares[-1])
+    amount, of = (least, maps[0].reading) if len(maps) == 1 else (f"{least} to {most}", "by layer")
+    return [f"on average {amount} of the attention goes to {OTHER_SINKS} ({of})"]
 
 
 def map_title(one: WrittenMap) -> str:

@@ -51,7 +51,7 @@ def labels(field: str, value: Any) -> Any:
     for part in names(field, value):
         old, equals, new = (word.strip() for word in part.partition("="))
         if not old or not equals or not new:
-            raise ParameterError(field, f"is OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
+            raise ParameterError(field, f"must be OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
         renamed[old] = new
     return renamed
 

@@ -11,7 +11,14 @@ from glasshead.results.attention_use import (
     use_is_unclear,
     use_lines,
 )
-from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, SINK_SHARE, Attribution, sink_of
+from glasshead.results.attribution import (
+    CLEAR_RANK_MARGIN,
+    POINT_WIDTH,
+    SINK_SHARE,
+    Attribution,
+    missing_share,
+    sink_of,
+)
 from glasshead.results.attributions import Attributions
 from glasshead.results.audit_card import (
     ABSOLUTE,
@@ -294,6 +301,7 @@ __all__ = [
     "is_unused",
     "json_text",
     "method_words",
+    "missing_share",
     "no_order",
     "note_unused",
     "passage_name",

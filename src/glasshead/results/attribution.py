@@ -31,8 +31,8 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token, if it is not the sum over its tokens.
     ``sink`` is the share of all weights on the first token, if a model reads from left to right and the
     share is above a half: an attention sink (Xiao et al. 2024). `rest` has the weights without it.
-    ``learned_sink`` is the share that sinks which the heads have learned take from each row: it is on no
-    token, and the weights sum to what is left (gpt-oss).
+    ``learned_sink`` is the share that sinks which are no tokens take from each row, such as those that heads
+    have learned (gpt-oss): the weights sum to what is left.
     ``image_sinks`` are the places of attention sinks among the tokens of an image: nearly every head looks at
     them, and if nothing is read from one, the prediction changes by less than 0.05, and no more than for an
     average other part.
@@ -214,3 +214,9 @@ def sink_of(weights: Sequence[float]) -> float | None:
     total = math.fsum(map(abs, weights))
     share = abs(weights[0]) / total if total else 0.0
     return share if SINK_SHARE < share < 1 else None
+
+
+def missing_share(weights: Sequence[float]) -> float:
+    """1 − Σ a, what sinks that are no tokens have of a row; 0 where that may be rounding of float32."""
+    missing = 1.0 - math.fsum(weights)
+    return missing if missing > 1e-6 else 0.0

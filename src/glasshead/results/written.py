@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
-from glasshead.results.attribution import Attribution, sink_of
+from glasshead.results.attribution import Attribution, missing_share, sink_of
 from glasshead.results.audit_card import ATTENTION
 from glasshead.results.json_text import json_text
 
@@ -98,8 +98,8 @@ class WrittenMap:
         return tuple(sink_of(row[source:]) for row in self.scores)
 
     def learned_sinks(self) -> tuple[float | None, ...]:
-        """The share of each row that is on learned sinks, where there are any."""
-        return tuple(1 - math.fsum(row) if self.has_learned_sinks else None for row in self.scores)
+        """The share of each row that is on sinks that are no tokens, where there are any."""
+        return tuple(missing_share(row) if self.has_learned_sinks else None for row in self.scores)
 
 
 @dataclass(frozen=True, repr=False)

@@ -70,7 +70,7 @@ class ServeRequest:
             if not name or set(name) & set("/ @?#"):
                 raise ParameterError("allow_host", f"must be a name such as example.org, not {name!r}")
         if self.token is not None and len(self.token) < 8:
-            raise ParameterError("token", "has at least 8 characters")
+            raise ParameterError("token", "must have at least 8 characters")
 
     @property
     def key(self) -> str | None:

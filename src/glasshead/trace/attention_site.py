@@ -67,9 +67,8 @@ class AttentionSelector:
         if self.head == "mean":
             object.__setattr__(self, "head", None)
         if isinstance(self.head, str) and self.head not in HEAD_COMBINATIONS:
-            raise ParameterError(
-                "head", f"must be a number, {', '.join(HEAD_COMBINATIONS)}, not {self.head!r}"
-            )
+            *most, last = HEAD_COMBINATIONS
+            raise ParameterError("head", f"must be a number, {', '.join(most)} or {last}, not {self.head!r}")
         for kind, value, known in (("row", self.row, ROWS), ("level", self.level, LEVELS)):
             if value is not None and value not in known:
                 raise InputError(f"unknown {kind} {value!r}: {did_you_mean(value, known)}")

@@ -103,7 +103,7 @@ function read(section) {
       parts.length && !ofPart && !map.signed && `${images.map(name => `on ${images.length > 1 ? name : "the image"} ${format(total(values.filter((_, token) => inImage.get(token) === name)))}`).join(", ")} of ${format(total(values))}`,
       apart.size && `of that ${format(total([...apart].map(token => values[token])))} on attention sinks, outside of the colours`,
       map.values && !ofPart && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
-      !ofPart && map.learnedSinks[place] !== null && `${format(map.learnedSinks[place])} of the attention on sinks that the heads have learned: they are no tokens`,
+      !ofPart && map.learnedSinks[place] !== null && `${format(map.learnedSinks[place])} of the attention on sinks that are no tokens`,
       sink !== null && `${format(sink)} of ${text.source ? "the answer's own weights" : "the weights"} on “${text.tokens[text.source]}”, an attention sink`, `full colour: ${format(full)}` + (parts.length && !ofPart ? `, in the image ${format(fullInImage)}` : "")].filter(Boolean).join(" · ");
     find(".sides").textContent = map.signed ? "against" : "";
     find(".most").textContent = map.signed ? "for" : "more";

@@ -32,7 +32,7 @@ def even(kind, logit):
     return model, tokenizer
 
 
-@pytest.mark.parametrize("logit", [0.0, 2.0])
+@pytest.mark.parametrize("logit", [0.0, 2.0, -30.0])
 @pytest.mark.parametrize("options", [{}, {"head": 1}, {"layer": 0, "row": "last"}])
 def test_the_share_of_a_sink_is_that_of_its_logit(logit, options):
     model, tokenizer = even(hf.GptOssForSequenceClassification, logit)
@@ -41,7 +41,7 @@ def test_the_share_of_a_sink_is_that_of_its_logit(logit, options):
     assert one.learned_sink == pytest.approx(sink / (len(one.tokens) + sink), abs=1e-5)
     assert one.scores == pytest.approx([1 / (len(one.tokens) + sink)] * len(one.tokens), abs=1e-5)
     assert one.sink is None
-    assert "sinks that the heads have learned" in sink_in_words(one)
+    assert "sinks that are no tokens" in sink_in_words(one)
 
 
 def test_other_combinations_and_methods_have_none():
@@ -62,6 +62,6 @@ def test_written_tokens_say_it_too():
     assert explained.map.learned_sinks() == pytest.approx(expected, abs=1e-5)
     assert explained.row(1).learned_sink == pytest.approx(expected[1], abs=1e-5)
     plain = explained.plain_value()
-    assert any("sinks that the heads have learned" in fact for fact in facts_in_words(plain))
+    assert any("sinks that are no tokens" in fact for fact in facts_in_words(plain))
     assert prepare(plain).data["maps"][0]["learnedSinks"] == pytest.approx(expected, rel=1e-2)
     assert written.explain("erasure-mean-embedding").map.learned_sinks() == (None,) * 3
