@@ -50,8 +50,8 @@ def measure() -> dict[str, Any]:
         ]
         found["answers"] = [[one.predicted, one.prediction] for one in explained]
         card = glasshead.audit(model, rows, tokenizer=processor, audits=["image-map"], **options)
-        finding = card.finding(FINDING)
-        found["verdicts"][name] = [finding.verdict, finding.estimate, *finding.interval]
+        finding = card.find(FINDING)
+        found["verdicts"][name] = [finding.verdict, finding.status, finding.interval[0]]
     return found
 
 
@@ -78,10 +78,10 @@ def draw(found: dict[str, Any], colours: dict[str, str], file: Path) -> None:
                 cover.set_alpha(0.85 * (1 - score / most))
                 axes.add_patch(cover)
             axes.set_axis_off()
-        verdict, _, low, _ = found["verdicts"][name]
-        mark = "yes" if low > 0 else "no"
+        verdict, status, low = found["verdicts"][name]
+        mark = "muted" if status != "evidence" else "yes" if low > 0 else "no"
         figure.text(
-            0.68, bottom + 0.32, {"yes": "✓", "no": "✗"}[mark],
+            0.68, bottom + 0.32, {"yes": "✓", "no": "✗", "muted": "?"}[mark],
             size=19, weight="bold", va="top", color=colours[mark],
         )  # fmt: skip
         lines = textwrap.wrap(verdict, 26)
