@@ -33,7 +33,7 @@ def distance_coefficients(
     """
     for value in (*curves, *v):
         if abs(value) > LARGEST_V:
-            raise InputError(f"v must be between −{LARGEST_V:g} and {LARGEST_V:g}, not {value:g}")
+            raise InputError(f"every v must be between −{LARGEST_V:g} and {LARGEST_V:g}, not {value:g}")
     widest = WIDEST_R + max(map(abs, curves))
     weighted = np.linspace(-widest, widest, 401)
     distances = np.abs(np.subtract.outer(np.arange(tokens), np.arange(tokens))).astype(float)

@@ -130,7 +130,7 @@ def validate_layers(layers: Iterable[int]) -> frozenset[int]:
         numbers = list(layers)
         if numbers and all(isinstance(number, int) and number >= 0 for number in numbers):
             return frozenset(numbers)
-    raise InputError(f"layers must be a list of numbers from 0, not {layers!r}")
+    raise InputError(f"the layers must be a list of numbers from 0, not {layers!r}")
 
 
 def refuse_checkpointing(model: nn.Module) -> None:
