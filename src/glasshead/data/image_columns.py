@@ -58,17 +58,19 @@ def image_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return lists | {
         name: as_cells(values)
         for name, values in columns.items()
-        if name not in lists
-        and (
-            any(map(is_image, values))
-            or (name in IMAGE_COLUMNS and names_files(values))
-            or (
-                name in IMAGE_COLUMNS
-                and "text" not in columns
-                and any(has_axes(one) and not is_list(one) for one in values)
-            )
-        )
+        if name not in lists and has_images(name, values, beside_text="text" in columns)
     }
+
+
+def has_images(name: str, values: Sequence[Any], *, beside_text: bool) -> bool:
+    """Whether a column holds one image in a cell: an object or, by the name of the column, a file or array.
+    An array ``beside_text`` may be anything."""
+    if any(map(is_image, values)):
+        return True
+    if name not in IMAGE_COLUMNS:
+        return False
+    arrays = not beside_text and any(has_axes(one) and not is_list(one) for one in values)
+    return arrays or names_files(values)
 
 
 def has_lists(name: str, values: Sequence[Any]) -> bool:
@@ -89,11 +91,12 @@ def images_in_cell(cell: Any) -> list[Any]:
     """
     if cell is None or (isinstance(cell, float) and np.isnan(cell)):
         return []
-    if isinstance(cell, str) and not cell.strip():
+    words = cell.strip() if isinstance(cell, str) else None
+    if words == "":
         return []
-    if isinstance(cell, str) and cell.strip()[0] == "[" and cell.strip()[-1] == "]":
+    if words and words[0] == "[" and words[-1] == "]":
         try:
-            return list(json.loads(cell))
+            return list(json.loads(words))
         except ValueError:
             raise InputError(
                 f'{cell} is not JSON: write several images as ["one.png", "other.png"]'
